@@ -53,10 +53,10 @@ install: $(VENV)/.base ## Create the environment in .venv
 
 # Without an environment as prerequisite: with VERSION=here that would install packages before the backup.
 upgrade: ## Back up, take a version (VERSION=v0.2.0, VERSION=here), install, migrate, restart
-	@$(PYTHON) config/maintenance/upgrade.py "$(VERSION)"
+	@$(PYTHON) tools/upgrade.py "$(VERSION)"
 
 sizes: $(VENV)/.base ## Print the disk space of the base install by package
-	@$(BIN)/python -m config.maintenance.sizes
+	@$(BIN)/python -m tools.sizes
 
 install-models: $(VENV)/.base ## Add torch and transformers for neural scorers
 	@$(INSTALL) -r lock/models.txt
@@ -108,7 +108,7 @@ format: $(VENV)/.dev ## Format code and templates
 
 docs: $(VENV)/.docs ## Build the documentation into site/, check its links (ARGS="--check-links": external ones, too)
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet && echo "Open site/index.html"
-	@$(BIN)/python -m config.maintenance.links $(ARGS)
+	@$(BIN)/python -m tools.manual.links $(ARGS)
 
 # mike commits to a branch and leaves the working tree as it is; --push is the caller's choice.
 docs-version: $(VENV)/.docs ## Add the manual of this version, with a switch between versions, to the branch gh-pages (VERSION=0.2)
@@ -117,32 +117,32 @@ docs-version: $(VENV)/.docs ## Add the manual of this version, with a switch bet
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/mike --quiet set-default latest && $(BIN)/mike list
 
 docs-commands: $(VENV)/.dev ## Run the documentation's commands marked `.run` on a demo in a temporary data folder
-	@DJANGO_SETTINGS_MODULE=config.settings $(BIN)/python -m tests.documented_commands
+	@DJANGO_SETTINGS_MODULE=config.settings $(BIN)/python -m tools.manual.commands
 
 tutorial: $(VENV)/.dev ## Run the tutorials and write their output into their pages
-	@$(BIN)/python -m config.maintenance.tutorial
-	@$(BIN)/python -m tests.tutorial_pages
+	@$(BIN)/python -m tools.manual.long_tutorial
+	@$(BIN)/python -m tools.manual.tutorials
 
 pictures: $(VENV)/.dev ## Take the manual's screenshots again (needs a Chromium; ARGS="--only live")
-	@$(BIN)/python -m tests.pictures $(ARGS)
+	@$(BIN)/python -m tools.pictures $(ARGS)
 
 gallery: $(VENV)/.dev ## Run the code of the gallery of figures and draw its pictures again
-	@$(BIN)/python -m tests.gallery_page
+	@$(BIN)/python -m tools.manual.gallery
 
 messages: $(VENV)/.base ## Extract and compile the participants' texts (needs gettext)
-	@$(BIN)/python -m config.maintenance.messages
+	@$(BIN)/python -m tools.messages
 
 bench: $(VENV)/.dev ## Run the benchmarks; print ratios of one run on this machine
-	@for bench in tests/benchmarks/*/bench_*.py; do echo "== $$bench"; $(BIN)/python $$bench || exit 1; done
+	@for bench in benchmarks/*/bench_*.py; do echo "== $$bench"; $(BIN)/python $$bench || exit 1; done
 
 soak: $(VENV)/.dev ## Break processes, disks and clocks under load (ARGS="--minutes 60"); nothing acknowledged may be lost
-	@$(BIN)/python -m tests.benchmarks.soak $(ARGS)
+	@$(BIN)/python -m benchmarks.soak $(ARGS)
 
 fuzz: $(VENV)/.dev ## Send 10,000 generated calls and as many mutated requests and hostile files to a platform
-	@$(BIN)/python -m tests.fuzz $(ARGS)
+	@$(BIN)/python -m tools.fuzz $(ARGS)
 
 audit: $(VENV)/.dev ## Look the locked packages up in a copy of OSV's database (OSV_DATABASE=FOLDER/all.zip)
-	@$(BIN)/python -m config.maintenance.audit "$(OSV_DATABASE)"
+	@$(BIN)/python -m tools.audit "$(OSV_DATABASE)"
 
 # In an environment of its own: see the group semgrep in pyproject.toml. Nothing is sent or asked for.
 $(VENV)/semgrep/.made: $(VENV)/.made lock/semgrep.txt
@@ -150,8 +150,8 @@ $(VENV)/semgrep/.made: $(VENV)/.made lock/semgrep.txt
 	@$(PIP) --python $(VENV)/semgrep/bin/python install --no-compile --require-hashes -r lock/semgrep.txt
 	@touch $@
 
-semgrep: $(VENV)/semgrep/.made ## Look for what requests reach (SQL, HTML, files, addresses) by the rules in config/maintenance/semgrep.yml
-	@PATH="$(CURDIR)/$(VENV)/semgrep/bin:$$PATH" SEMGREP_ENABLE_VERSION_CHECK=0 semgrep scan --config config/maintenance/semgrep.yml --metrics off --error --quiet \
+semgrep: $(VENV)/semgrep/.made ## Look for what requests reach (SQL, HTML, files, addresses) by the rules in tools/semgrep.yml
+	@PATH="$(CURDIR)/$(VENV)/semgrep/bin:$$PATH" SEMGREP_ENABLE_VERSION_CHECK=0 semgrep scan --config tools/semgrep.yml --metrics off --error --quiet \
 	  analysis config experiments judgments releases static manage.py setup.py && echo "No rule is broken."
 
 # In an environment of its own: see the group deployment in pyproject.toml. Schemas of Compose and Kubernetes are part of the packages.
@@ -174,7 +174,7 @@ $(VENV)/sbom/.made: $(VENV)/.made lock/sbom.txt
 SBOM_LOCKS ?= base
 sbom: $(VENV)/.base $(VENV)/sbom/.made ## List locked packages with hashes as CycloneDX, in var/obelus.cdx.json (SBOM_LOCKS="base models torch-cpu")
 	@mkdir -p var
-	@$(BIN)/python -m config.maintenance.sbom $(VENV)/sbom/bin/cyclonedx-py var/obelus.cdx.json $(SBOM_LOCKS)
+	@$(BIN)/python -m tools.sbom $(VENV)/sbom/bin/cyclonedx-py var/obelus.cdx.json $(SBOM_LOCKS)
 
 # The wheel is built from the source distribution, in a folder of its own: no file of an earlier build can enter it.
 dist: $(VENV)/.dev ## Build the library as wheel and source distribution, in dist/ (OUT=FOLDER for another)
@@ -184,10 +184,10 @@ dist: $(VENV)/.dev ## Build the library as wheel and source distribution, in dis
 # An empty environment of each Python: make test-wheel PYTHONS="python3.12 python3.13"; without an index ARGS=--here.
 PYTHONS ?= $(BIN)/python
 test-wheel: $(VENV)/.dev ## Run examples and tests of the library against the installed wheel (PYTHONS="…", ARGS="--here")
-	@$(BIN)/python -m tests.installed_wheel $(ARGS) --python $(PYTHONS)
+	@$(BIN)/python -m tools.installed_wheel $(ARGS) --python $(PYTHONS)
 
 doubles: $(VENV)/.dev ## Start local doubles of the recruitment platforms; print addresses and settings
-	@$(BIN)/python -m tests.doubles
+	@$(BIN)/python -m tools.doubles
 
 lock: ## Resolve the lock files again (needs uv)
 	$(LOCK_PROJECT) -o lock/base.txt

@@ -2,7 +2,7 @@
 
 import sys
 
-from analysis.command_line.program import main
+from .command_line.program import main
 
 if __name__ == "__main__":
     sys.exit(main())

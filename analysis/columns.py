@@ -10,7 +10,7 @@ from typing import Literal
 
 import pandas as pd
 
-from analysis.errors import MissingColumns
+from .errors import MissingColumns
 
 Kind = Literal["text", "number", "integer", "flag", "time"]
 

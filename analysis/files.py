@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from analysis.errors import BadInput
+from .errors import BadInput
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
 # Characters, as for materials; the default of the csv module is 131,072.

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.columns import JUDGMENT_COLUMNS
-from analysis.errors import BadInput, MissingColumns, UnknownName
-from analysis.notebooks import Document
-from analysis.table_forms import Form, read_form
+from .columns import JUDGMENT_COLUMNS
+from .errors import BadInput, MissingColumns, UnknownName
+from .notebooks import Document
+from .table_forms import Form, read_form
 
 REQUIRED = ("participant", "value")
 FRAMES = ("judgments", "answers")  # first parameters that are tables of judgments

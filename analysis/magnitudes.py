@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from analysis.columns import require_columns
-from analysis.errors import BadInput
-from analysis.rows import numbers, tasks
+from .columns import require_columns
+from .errors import BadInput
+from .rows import numbers, tasks
 
 
 def magnitude_ratios(responses: pd.Series, *, modulus: pd.Series | float) -> pd.DataFrame:

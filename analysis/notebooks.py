@@ -82,7 +82,7 @@ class Document(NotebookResult, dict[str, Any]):
         """
         import pandas as pd
 
-        from analysis.errors import UnknownName
+        from .errors import UnknownName
 
         if not _is_table(self.get(name)):
             raise UnknownName("table", name, self.tables)

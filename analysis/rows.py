@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from analysis.errors import BadInput
-from analysis.text import natural_order
+from .errors import BadInput
+from .text import natural_order
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from analysis.columns import require_columns
-from analysis.rows import (
+from .columns import require_columns
+from .rows import (
     MIN_RATINGS,
     Floats,
     group_codes,

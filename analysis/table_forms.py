@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.errors import BadInput, MissingColumns
-from analysis.files import read_table
+from .errors import BadInput, MissingColumns
+from .files import read_table
 
 
 @dataclass(frozen=True)

@@ -67,21 +67,21 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "experiments.operation.middleware.RequestLogMiddleware",
+    "config.http.middleware.RequestLogMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "config.http.body_limit.BodyLimitMiddleware",
-    "judgments.fastpath.middleware.TokenAddressMiddleware",
+    "config.http.token_addresses.TokenAddressMiddleware",
     "config.http.static_files.StaticFilesMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "experiments.middleware.LoginUseMiddleware",
-    "experiments.middleware.TimeZoneMiddleware",
+    "config.http.middleware.LoginUseMiddleware",
+    "config.http.middleware.TimeZoneMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "config.http.csp.ContentPolicy",
-    "judgments.screens.error_responses.MethodNotAllowedMiddleware",
+    "config.http.middleware.MethodNotAllowedMiddleware",
     "allauth.account.middleware.AccountMiddleware",
 ]
 
@@ -307,12 +307,12 @@ if min(BACKUP_HOURS, BACKUP_DUE_HOURS, BACKUP_KEEP) < 0:
 # Login: names or e-mail, second factor, no open sign-up unless asked for.
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
-ACCOUNT_ADAPTER = "experiments.accounts.AccountAdapter"
+ACCOUNT_ADAPTER = "experiments.accounts.adapters.AccountAdapter"
 ACCOUNT_FORMS = {
-    "login": "experiments.accounts.LoginForm",
-    "add_email": "experiments.accounts.AddressForm",
-    "change_password": "experiments.accounts.NewPasswordForm",
-    "reset_password_from_key": "experiments.accounts.ForgottenPasswordForm",
+    "login": "experiments.accounts.adapters.LoginForm",
+    "add_email": "experiments.accounts.adapters.AddressForm",
+    "change_password": "experiments.accounts.adapters.NewPasswordForm",
+    "reset_password_from_key": "experiments.accounts.adapters.ForgottenPasswordForm",
 }
 # Wrong passwords are counted by network first; the limit for an account is so high that one network cannot
 # keep its owner out.
@@ -324,12 +324,12 @@ ACCOUNT_LOGOUT_REDIRECT_URL = "/"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_FORMS = {
-    "authenticate": "experiments.accounts.SecondFactorForm",
-    "reauthenticate": "experiments.accounts.SecondFactorAgainForm",
-    "activate_totp": "experiments.accounts.TurnOnForm",
-    "add_webauthn": "experiments.accounts.PasskeyForm",
+    "authenticate": "experiments.accounts.adapters.SecondFactorForm",
+    "reauthenticate": "experiments.accounts.adapters.SecondFactorAgainForm",
+    "activate_totp": "experiments.accounts.adapters.TurnOnForm",
+    "add_webauthn": "experiments.accounts.adapters.PasskeyForm",
 }
-MFA_ADAPTER = "experiments.accounts.SecondFactorAdapter"
+MFA_ADAPTER = "experiments.accounts.adapters.SecondFactorAdapter"
 MFA_TOTP_ISSUER = "Obelus"  # what the app calls it
 MFA_TOTP_TOLERANCE = 1  # digits that changed while they were typed (RFC 6238, 5.2)
 MFA_ALLOW_UNVERIFIED_EMAIL = True  # accounts are made by an administrator; addresses are not verified
@@ -370,11 +370,11 @@ if ORCID_CLIENT_ID:
         openid_service("orcid", "ORCID", url=ORCID_URL, client_id=ORCID_CLIENT_ID, secret=ORCID_CLIENT_SECRET)
     ]
 SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"OAUTH_PKCE_ENABLED": True, "APPS": OPENID_SERVICES}}
-SOCIALACCOUNT_ADAPTER = "experiments.other_logins.OtherLoginAdapter"
+SOCIALACCOUNT_ADAPTER = "experiments.accounts.adapters.OtherLoginAdapter"
 SOCIALACCOUNT_REQUESTS_TIMEOUT = 10  # seconds; the page waits for the other service
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
-    {"NAME": "experiments.accounts.PasswordLength", "OPTIONS": {"min_length": 10}},
+    {"NAME": "experiments.accounts.adapters.PasswordLength", "OPTIONS": {"min_length": 10}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
@@ -423,7 +423,7 @@ CONTENT_SECURITY_POLICY = {
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
-SESSION_ENGINE = "experiments.login_sessions"
+SESSION_ENGINE = "experiments.accounts.login_sessions"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS

@@ -7,8 +7,8 @@ from django.urls import URLPattern, URLResolver, include, path
 from drf_spectacular.views import SpectacularAPIView
 
 from config.api_schema import api_docs
+from experiments.accounts.adapters import come_back, leave
 from experiments.operation.health import live, ready
-from experiments.other_logins import come_back, leave
 from judgments.monitoring.metrics import metrics
 
 # allauth's documented way: the admin asks for the second factor as well
@@ -20,6 +20,7 @@ admin.site.site_header = admin.site.site_title = "Administration of Obelus"
 api_urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("judgments.api.urls")),
     path("", include("experiments.api.urls")),
+    path("", include("experiments.generation.api_urls")),
     path("", include("releases.api.urls")),
     path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
     path("docs/", api_docs, name="api-docs"),
@@ -30,9 +31,11 @@ urlpatterns = [
     path("api/v1/", include(api_urlpatterns)),
     path("", include("judgments.screens.urls")),
     path("", include("experiments.pages.urls")),
+    path("", include("experiments.generation.pages.urls")),
     path("", include("judgments.pages.urls")),
+    path("", include("judgments.recruitment.pages.urls")),
     path("", include("releases.urls")),
-    path("hooks/", include("judgments.recruitment.urls")),
+    path("hooks/", include("judgments.recruitment.hook_urls")),
     path("accounts/oidc/<str:provider_id>/login/", leave, name="leave-for-login"),
     path("accounts/oidc/<str:provider_id>/login/callback/", come_back, name="come-back-from-login"),
     path("accounts/", include("allauth.urls")),

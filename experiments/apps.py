@@ -14,4 +14,4 @@ class ExperimentsConfig(AppConfig):
     def ready(self) -> None:
         """Register the system checks and the receivers of signals."""
         import_module("config.checks")
-        import_module("experiments.accounts")
+        import_module("experiments.accounts.adapters")

@@ -5,20 +5,19 @@ from django.contrib.sessions.models import Session
 from django.core.management import call_command
 from django.utils import timezone
 
-from experiments import job_runner
-from experiments.intake import upload_job
+from experiments.generation.stored import pair_sets
+from experiments.intake import previews as intake_previews
 from experiments.intake.uploads import delete_stray_files, discard_unfinished
-from experiments.operation import backup, database_cache, heartbeats
-from experiments.pages.materials import previews
-from experiments.paradigms import pair_sets
+from experiments.operation import backup, database_cache, heartbeats, job_runner
+from experiments.pages.materials import reading
 from experiments.webhooks import delivery
 
 JOB_MODULES = (
     backup,
     heartbeats,
-    upload_job,
+    intake_previews,
     pair_sets,
-    previews,
+    reading,
     delivery,
 )  # imported so that the worker registers their kinds of job
 

@@ -7,9 +7,9 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from analysis.errors import BadInput
-from experiments.account_history import deleted_values
-from experiments.job_runner import Run, enqueue, job
+from experiments.accounts.history import deleted_values
 from experiments.models import AuditEntry, Experiment, Job
+from experiments.operation.job_runner import Run, enqueue, job
 from judgments.models import Participant, Payment, PlatformCall, Session, Tombstone
 from judgments.sessions.removal import erase
 

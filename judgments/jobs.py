@@ -3,11 +3,11 @@
 from celery import shared_task
 
 from judgments import deletion
-from judgments.alerts import mail
-from judgments.alerts.evaluation import evaluate_all
 from judgments.imports import jobs
 from judgments.privacy.purge import purge_due
 from judgments.recruitment import decisions, reconcile
+from judgments.recruitment.alerts import mail
+from judgments.recruitment.alerts.evaluation import evaluate_all
 from judgments.recruitment.mturk.recruiter import grant_missing_qualifications
 from judgments.recruitment.prolific.groups import add_missing_members
 from judgments.recruitment.prolific.webhooks import handle_events

@@ -1,4 +1,4 @@
-"""Requests for quality checks of a study; the job itself is in :mod:`releases.quality`."""
+"""Requests for quality checks of a study; the job itself is in :mod:`releases.jobs`."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,8 +6,8 @@ from datetime import datetime
 from django.contrib.auth.models import User
 from django.db.models import Count, Max, Q
 
-from experiments.job_runner import enqueue
 from experiments.models import Experiment, Job
+from experiments.operation.job_runner import enqueue
 from judgments.models import Session
 
 CHECK = "judgments.quality"

@@ -16,10 +16,9 @@ from experiments.models import Experiment, MaterialSet
 from judgments.models import Judgment, Session
 from judgments.monitoring.overview import study_numbers
 from releases.demo import login_line, make_demo
-from releases.demo.conclusions import TITLE, TRAINING
-from releases.demo.login import demo_user
+from releases.demo.conclusions import SEEDS, SIZES, TITLE, TRAINING
+from releases.demo.make import demo_user
 from releases.demo.materials import PAIRS_NAME, pair_materials
-from releases.demo.trained_models import SEEDS, SIZES
 from releases.models import Comparison, ExclusionPlan, Release, ScoringRun
 from tests import cast
 
@@ -145,8 +144,8 @@ def test_a_demo_that_was_cut_off_is_completed(var, monkeypatch):
     assert Experiment.objects.count() == 1
     monkeypatch.setattr("releases.demo.make.N_MAIN", 6)
     monkeypatch.setattr("releases.demo.make.N_OTHERS", 6)
-    monkeypatch.setattr("releases.demo.trained_models.CORPUS_SIZE", 4_000)
-    monkeypatch.setattr("releases.demo.trained_models.SIZES", (500, 1_000))
+    monkeypatch.setattr("releases.demo.conclusions.CORPUS_SIZE", 4_000)
+    monkeypatch.setattr("releases.demo.conclusions.SIZES", (500, 1_000))
     demo = make_demo()
     assert demo.is_new and Experiment.objects.count() == 4 and Comparison.objects.count() == 3
 

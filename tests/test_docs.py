@@ -12,7 +12,7 @@ from django.core.management import call_command, get_commands, load_command_clas
 import analysis
 from config.commands import ContractCommand
 from experiments.tasks.registry import tasks
-from tests.documented_commands import (
+from tools.manual.commands import (
     BLOCK,
     INDENTED,
     INPUTS,

@@ -14,9 +14,9 @@ import pytest
 import structlog
 from django.conf import settings
 
+from config.http import middleware
 from config.settings import LOG_RENDERERS
-from experiments import job_runner
-from experiments.operation import middleware
+from experiments.operation import job_runner
 
 ROOT = Path(__file__).resolve().parents[1]
 

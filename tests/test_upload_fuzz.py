@@ -1,4 +1,4 @@
-"""The fuzz (``python -m tests.fuzz``): it knows every place that takes a file, and what a fault is."""
+"""The fuzz (``python -m tools.fuzz``): it knows every place that takes a file, and what a fault is."""
 
 import ast
 import importlib
@@ -14,10 +14,10 @@ from rest_framework import serializers
 import experiments
 import judgments
 import releases
-from tests.fuzz.api import SequenceCounts
-from tests.fuzz.file_inputs import FILE_INPUTS
-from tests.fuzz.site import JobRow
-from tests.fuzz.uploads import job_faults, leaks
+from tools.fuzz.api import SequenceCounts
+from tools.fuzz.file_inputs import FILE_INPUTS
+from tools.fuzz.site import JobRow
+from tools.fuzz.uploads import job_faults, leaks
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = (experiments, judgments, releases)

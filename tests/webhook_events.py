@@ -9,12 +9,12 @@ from typing import Any
 
 from django.test import override_settings
 
-from experiments import job_runner
 from experiments.models import Experiment, Job, Webhook
+from experiments.operation import job_runner
 from experiments.webhooks import endpoints
 from experiments.webhooks.events import DELIVER
 from tests import cast
-from tests.doubles import receiver
+from tools.doubles import receiver
 
 PAGE = (Path(__file__).parents[1] / "docs" / "how-to" / "automate.md").read_text(encoding="utf-8")
 

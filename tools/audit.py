@@ -16,7 +16,7 @@ from typing import Any
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from config.maintenance.locks import LOCKS, read_lock
+from tools.locks import LOCKS, read_lock
 
 #: Where OSV publishes the database.
 SOURCE = "https://osv-vulnerabilities.storage.googleapis.com/PyPI/all.zip"

@@ -22,7 +22,7 @@ from urllib.parse import urlparse
 
 import httpx
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 links = count()
 PORT = 8000  # of the web server on a host with a network of its own
 PATIENCE_S = 180  # for the start of a process on a busy machine
@@ -30,7 +30,7 @@ SWEEPER = """
 import time, django
 django.setup()
 from django.db import OperationalError, close_old_connections
-from experiments.job_runner import requeue_stale
+from experiments.operation.job_runner import requeue_stale
 while True:
     try:
         requeue_stale()

@@ -1,4 +1,4 @@
-"""Print the size and naming figures of the source: ``python -m tests.house_figures [FOLDER …] [--names]``.
+"""Print the size and naming figures of the source: ``python -m tools.house_figures [FOLDER …] [--names]``.
 
 Tests and migrations are left out. ``--names`` lists every vague name with its file and line.
 """

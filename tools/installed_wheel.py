@@ -1,8 +1,8 @@
 """Run the examples and the tests of `analysis` against the wheel, in environments that have nothing else.
 
-    python -m tests.installed_wheel                              # an empty environment, from an index
-    python -m tests.installed_wheel --python python3.12 python3.13
-    python -m tests.installed_wheel --here tests/analysis/gold   # no index: this one without its platform
+    python -m tools.installed_wheel                              # an empty environment, from an index
+    python -m tools.installed_wheel --python python3.12 python3.13
+    python -m tools.installed_wheel --here tests/analysis/gold   # no index: this one without its platform
 
 Tests import `analysis`; a finder gives them the modules of the installed `obelus` under that name. Tests that
 need Django, the platform or files of the repository are left out, and counted.
@@ -111,7 +111,7 @@ def copy_tests(folder: Path, parts: list[str]) -> int:
     """Copy the tests that need the library only; return how many files are left out."""
     left_out = 0
     skipped = shutil.ignore_patterns("__pycache__", "*.pyc")
-    for part in [*parts, "tests/reference", "tests/benchmarks", "docs/tutorials"]:
+    for part in [*parts, "tests/reference", "benchmarks", "docs/tutorials"]:
         shutil.copytree(ROOT / part, folder / part, ignore=skipped, dirs_exist_ok=True)
     for parent in {parent for part in parts for parent in Path(part).parents if parent.name}:
         for path in (ROOT / parent).glob("*.py"):

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-LOCKS = Path(__file__).resolve().parents[2] / "lock"
+LOCKS = Path(__file__).resolve().parents[1] / "lock"
 REQUIREMENT = re.compile(
     r"(?P<name>[A-Za-z0-9._-]+)==(?P<version>[^\s;]+)(?:\s*;\s*(?P<marker>.+?))?(?P<hashes>(?:\s+--hash=\S+)*)"
 )

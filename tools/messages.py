@@ -12,7 +12,7 @@ from django.core.management.commands.makemessages import Command as MakeMessages
 from django.core.management.commands.makemessages import TranslatableFile
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-PROJECT = Path(__file__).resolve().parent.parent.parent
+PROJECT = Path(__file__).resolve().parent.parent
 PACKAGE = PROJECT / "judgments"
 OTHERS = (PROJECT / "experiments" / "tasks", PROJECT / "experiments" / "studies")
 LOCALES = ["ar", "de", "es", "fr", "it", "ja", "ko", "nl", "pt", "ru", "tr", "zh_Hans"]

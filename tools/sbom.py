@@ -11,9 +11,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from config.maintenance.locks import LOCKS, Pin, read_lock
+from tools.locks import LOCKS, Pin, read_lock
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def pins_of(locks: list[Path]) -> list[Pin]:

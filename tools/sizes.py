@@ -5,7 +5,7 @@ import sys
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
-LOCK = Path(__file__).resolve().parents[2] / "lock" / "base.txt"
+LOCK = Path(__file__).resolve().parents[1] / "lock" / "base.txt"
 LIMIT_MB = 800  # of the base install; see docs/develop.md
 N_LARGEST = 20
 

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from analysis.columns import require_columns
-from analysis.rows import column_or_blank, is_kind, numbers
+from ..columns import require_columns
+from ..rows import column_or_blank, is_kind, numbers
 
 
 def best_worst_scores(judgments: pd.DataFrame) -> pd.DataFrame:

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from analysis.columns import require_columns
-from analysis.errors import BadInput
-from analysis.rows import Codes, Floats, group_codes
+from ..columns import require_columns
+from ..errors import BadInput
+from ..rows import Codes, Floats, group_codes
 
 # Judgments of the median annotator; below this, skills are not identified.
 MIN_MEDIAN = 20

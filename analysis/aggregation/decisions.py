@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.columns import require_columns
-from analysis.rows import (
+from ..columns import require_columns
+from ..rows import (
     RATING_TASKS,
     Floats,
     column_or_blank,
@@ -25,8 +25,8 @@ from analysis.rows import (
     rows_where,
     tasks,
 )
-from analysis.scales import usable_ratings
-from analysis.undecided import is_undecided
+from ..scales import usable_ratings
+from ..undecided import is_undecided
 
 COLUMNS = (
     "participant",

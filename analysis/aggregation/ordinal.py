@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from analysis.errors import UnknownName
-from analysis.mixed_models.cumulative_link import OrdinalFit, ordinal_mixed_model
-from analysis.mixed_models.linear import Random
-from analysis.mixed_models.reml import one_thread
-from analysis.mixed_models.structures import INTERCEPTS, LARGEST, fit_largest
-from analysis.rows import Floats, column_or_blank, is_kind, none_if_nan, numbers, tasks
+from ..errors import UnknownName
+from ..mixed_models.cumulative_link import OrdinalFit, ordinal_mixed_model
+from ..mixed_models.linear import Random
+from ..mixed_models.reml import one_thread
+from ..mixed_models.structures import INTERCEPTS, LARGEST, fit_largest
+from ..rows import Floats, column_or_blank, is_kind, none_if_nan, numbers, tasks
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from analysis.columns import require_columns
-from analysis.errors import BadInput
-from analysis.rows import Codes, Floats, group_codes, is_kind, numbers
-from analysis.undecided import is_undecided
+from ..columns import require_columns
+from ..errors import BadInput
+from ..rows import Codes, Floats, group_codes, is_kind, numbers
+from ..undecided import is_undecided
 
 
 @dataclass(frozen=True)

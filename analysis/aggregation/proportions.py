@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from analysis.errors import BadInput
-from analysis.rows import Floats
+from ..errors import BadInput
+from ..rows import Floats
 
 
 def wilson_interval(k: npt.ArrayLike, n: npt.ArrayLike, *, confidence: float = 0.95) -> tuple[Floats, Floats]:

@@ -1,4 +1,7 @@
-"""Item means of ratings, standardized within participants, with their errors."""
+"""Item means of ratings, standardized within participants, with their errors.
+
+Transforms of ratings before averaging.
+"""
 
 from typing import Any
 
@@ -6,11 +9,10 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from analysis.aggregation.transforms import transform_ratings
-from analysis.columns import require_columns
-from analysis.errors import BadInput, NotEnoughData, UnknownName
-from analysis.magnitudes import ZEROS, log_ratios, unusable_estimates, without_zeros
-from analysis.rows import (
+from ..columns import require_columns
+from ..errors import BadInput, NotEnoughData, UnknownName
+from ..magnitudes import ZEROS, log_ratios, unusable_estimates, without_zeros
+from ..rows import (
     MIN_RATINGS,
     Codes,
     Floats,
@@ -25,13 +27,47 @@ from analysis.rows import (
     rows_where,
     tasks,
 )
-from analysis.scales import (
+from ..scales import (
     OUTLIER_CUT,
     Z_SCOPE,
     outliers,
     participant_scales,
+    rank_normal_by_participant,
+    robust_z_by_participant,
     usable_ratings,
+    zscore_by_participant,
 )
+
+TRANSFORMS = ("z", "z-log", "raw", "robust-z", "rank-normal")
+
+
+def transform_ratings(
+    judgments: pd.DataFrame, *, transform: str = "z", ddof: int = 1, min_ratings: int = MIN_RATINGS
+) -> pd.Series:
+    """Transform ratings to the scale on which they are averaged.
+
+    Notes
+    -----
+    z = (x - mean) / SD by participant; z-log the same of log10(x / modulus);
+    robust-z = (x - median) / (1.4826 MAD); rank-normal Φ⁻¹ of the participant's ranks.
+
+    References
+    ----------
+    Schütze & Sprouse (2014), "Judgment data", in *Research Methods in Linguistics*, CUP.
+    """
+    if transform not in TRANSFORMS:
+        raise UnknownName("transform", transform, TRANSFORMS)
+    if transform == "z":
+        return zscore_by_participant(judgments, ddof=ddof, min_ratings=min_ratings)
+    if transform == "z-log":
+        logs = judgments.assign(value=log_ratios(judgments), task="log_ratio")
+        return zscore_by_participant(logs, ddof=ddof, min_ratings=min_ratings)
+    if transform == "robust-z":
+        return robust_z_by_participant(judgments)
+    if transform == "rank-normal":
+        return rank_normal_by_participant(judgments)
+    return pd.Series(usable_ratings(judgments), index=judgments.index)
+
 
 _ITEM_KEYS = ("paradigm", "item", "condition", "sentence_id")
 

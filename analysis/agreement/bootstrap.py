@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from analysis.aggregation.proportions import wilson_interval
-from analysis.errors import UnknownName
-from analysis.rows import Codes, Floats, chunks
+from ..aggregation.proportions import wilson_interval
+from ..errors import UnknownName
+from ..rows import Codes, Floats, chunks
 
 DRAWS = 10_000
 # Participants × groups; larger tables are sparse (320 MB dense).
@@ -147,7 +147,7 @@ def participant_intervals(
     [0, 1]. Wilson: score interval of A with A (1 - A) / V in place of the number of judgments and the
     quantile of t with C - 1 degrees of freedom. In simulations with 8 to 20 participants the percentile
     bootstrap covers .91 on average, BCa .92, bootstrap-t .96 with intervals up to eight times as wide, Wilson
-    .96 (``tests/benchmarks/analysis/bench_coverage.py``). All generalize over speakers, not over items.
+    .96 (``benchmarks/analysis/bench_coverage.py``). All generalize over speakers, not over items.
 
     References
     ----------

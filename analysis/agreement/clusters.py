@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from analysis.agreement.bootstrap import Intervals, participant_intervals, ratio_sums
-from analysis.agreement.majority import ItemCodes
-from analysis.agreement.summaries import Study
-from analysis.rows import Codes, Flags, Floats, chunks, group_codes, none_if_nan
+from ..rows import Codes, Flags, Floats, chunks, group_codes, none_if_nan
+from .bootstrap import Intervals, participant_intervals, ratio_sums
+from .majority import ItemCodes
+from .summaries import Study
 
 Ends = list[dict[str, Any]]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
-from analysis.errors import BadInput, UnknownName
+from ..errors import BadInput, UnknownName
 
 RULE_NAMES = ("blimp", "climp", "M/N", "a share such as 0.85")
 

@@ -3,13 +3,12 @@
 import numpy as np
 import pandas as pd
 
-from analysis.aggregation.decisions import decisions
-from analysis.aggregation.proportions import wilson_interval
-from analysis.aggregation.ratings import item_means
-from analysis.aggregation.transforms import transform_ratings
-from analysis.agreement.clusters import first_choices
-from analysis.agreement.report import item_table
-from analysis.rows import RATING_TASKS, column_or_blank, is_kind, tasks
+from ..aggregation.decisions import decisions
+from ..aggregation.proportions import wilson_interval
+from ..aggregation.ratings import item_means, transform_ratings
+from ..rows import RATING_TASKS, column_or_blank, is_kind, tasks
+from .clusters import first_choices
+from .report import item_table
 
 KEYS = ["paradigm", "item"]
 COLUMNS = ("n_sided", "first_share", "first_low", "first_high", "median_rt_ms")

@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from analysis.aggregation.proportions import wilson_interval
-from analysis.errors import UnknownName
-from analysis.rows import Codes, distinct_codes, group_codes, joint_codes, n_distinct
+from ..aggregation.proportions import wilson_interval
+from ..errors import UnknownName
+from ..rows import Codes, distinct_codes, group_codes, joint_codes, n_distinct
 
 # Judgments; with fewer an item has no majority.
 N_MIN = 3

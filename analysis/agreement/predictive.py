@@ -6,10 +6,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from analysis.agreement.inclusion import Rule, ShareRule, Tally
-from analysis.agreement.majority import N_MIN, USABLE, majority_status
-from analysis.errors import BadInput
-from analysis.rows import Codes, Floats
+from ..errors import BadInput
+from ..rows import Codes, Floats
+from .inclusion import Rule, ShareRule, Tally
+from .majority import N_MIN, USABLE, majority_status
 
 PRIOR = (1.0, 1.0)
 MORE = 5

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.aggregation.decisions import decisions
-from analysis.agreement.inclusion import Rule, ShareRule, parse_rule
-from analysis.agreement.majority import N_MIN, count_items, item_codes
-from analysis.agreement.predictive import (
+from ..aggregation.decisions import decisions
+from ..rows import Codes, Floats, column_or_blank, group_codes
+from .inclusion import Rule, ShareRule, parse_rule
+from .majority import N_MIN, count_items, item_codes
+from .predictive import (
     DRAWS,
     MORE,
     ItemOutlook,
@@ -17,9 +18,8 @@ from analysis.agreement.predictive import (
     item_outlook,
     items_likely_to_change,
 )
-from analysis.agreement.sequential import anytime_mean_interval
-from analysis.agreement.summaries import Study, count
-from analysis.rows import Codes, Floats, column_or_blank, group_codes
+from .sequential import anytime_mean_interval
+from .summaries import Study, count
 
 # Probability of a change from which a decision counts as open.
 OPEN = 0.05

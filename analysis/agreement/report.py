@@ -6,22 +6,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.aggregation.decisions import decisions
-from analysis.agreement.bootstrap import DRAWS, METHODS
-from analysis.agreement.clusters import position_summary, report_intervals
-from analysis.agreement.inclusion import Rule, parse_rule
-from analysis.agreement.majority import N_MIN, TIES, count_items, item_codes
-from analysis.agreement.summaries import Study
-from analysis.errors import UnknownName
-from analysis.reliability.chance_corrected import (
+from ..aggregation.decisions import decisions
+from ..errors import UnknownName
+from ..reliability.chance_corrected import (
     binary_counts,
     gwet_ac1,
     krippendorff_alpha,
     label_blind,
     percent_agreement,
 )
-from analysis.rows import is_kind, rows_where
-from analysis.undecided import undecided_summary
+from ..rows import is_kind, rows_where
+from ..undecided import undecided_summary
+from .bootstrap import DRAWS, METHODS
+from .clusters import position_summary, report_intervals
+from .inclusion import Rule, parse_rule
+from .majority import N_MIN, TIES, count_items, item_codes
+from .summaries import Study
 
 
 def item_table(

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from analysis.errors import BadInput
-from analysis.rows import Floats
+from ..errors import BadInput
+from ..rows import Floats
 
 PRIOR = (0.5, 0.5)
 # Bets in the mixture; exact for up to 2 · 1024 - 1 answers of 0 and 1.

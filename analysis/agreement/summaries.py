@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from analysis.agreement.inclusion import Rule, Tally
-from analysis.agreement.majority import USABLE, majority_agreement
-from analysis.rows import RATING_TASKS, Codes, Flags, group_codes
-from analysis.text import natural_order
+from ..rows import RATING_TASKS, Codes, Flags, group_codes
+from ..text import natural_order
+from .inclusion import Rule, Tally
+from .majority import USABLE, majority_agreement
 
 
 def pooled_share(k: npt.ArrayLike, n: npt.ArrayLike) -> float | None:

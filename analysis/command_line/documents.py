@@ -6,18 +6,18 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.aggregation.ordinal import ordinal_report
-from analysis.aggregation.ratings import magnitude_counts, ratings_report
-from analysis.agreement.report import agreement_report, included_paradigms
-from analysis.effects.report import effects_report
-from analysis.effects.response_times import time_report
-from analysis.exclusions.apply import Excluded, apply_plan
-from analysis.exclusions.multiverse import NOTHING, Universe, multiverse_report, plan_variants
-from analysis.exclusions.plan import Plan
-from analysis.exclusions.report import exclusion_report
-from analysis.magnitudes import without_zeros
-from analysis.reliability.item_diagnostics import item_diagnostics
-from analysis.reliability.report import reliability_report
+from ..aggregation.ordinal import ordinal_report
+from ..aggregation.ratings import magnitude_counts, ratings_report
+from ..agreement.report import agreement_report, included_paradigms
+from ..effects.report import effects_report
+from ..effects.response_times import time_report
+from ..exclusions.apply import Excluded, apply_plan
+from ..exclusions.multiverse import NOTHING, Universe, multiverse_report, plan_variants
+from ..exclusions.plan import Plan
+from ..exclusions.report import exclusion_report
+from ..magnitudes import without_zeros
+from ..reliability.item_diagnostics import item_diagnostics
+from ..reliability.report import reliability_report
 
 
 @dataclass(frozen=True)

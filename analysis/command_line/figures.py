@@ -7,12 +7,12 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.command_line.output import CommandOutput
-from analysis.comparison.files import read_human, read_pairs, read_scores
-from analysis.errors import BadInput, UnknownName
-from analysis.exclusions.plan import parse_plan
-from analysis.judgment_tables import read_judgment_file
-from analysis.scoring.orientation import parse_signs
+from ..comparison.files import read_human, read_pairs, read_scores
+from ..errors import BadInput, UnknownName
+from ..exclusions.plan import parse_plan
+from ..judgment_tables import read_judgment_file
+from ..scoring.orientation import parse_signs
+from .output import CommandOutput
 
 # Figures need the extra; the other commands work without it.
 FORMS = ("svg", "png", "pdf", "csv")
@@ -130,7 +130,7 @@ class FileFigures(FigureFiles):
 def figures_module() -> Any:
     """The figures, which load Altair; one line where the extra is not installed."""
     try:
-        from analysis import figures
+        from .. import figures
     except ModuleNotFoundError as error:
         raise BadInput(
             f"figures need {error.name}.", remedy="Install it: pip install 'obelus-judgments[figures]'."

@@ -5,9 +5,9 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
-from analysis.magnitudes import ZEROS
-from analysis.multiple_tests import CORRECTIONS
-from analysis.text import plural
+from ..magnitudes import ZEROS
+from ..multiple_tests import CORRECTIONS
+from ..text import plural
 
 OUTLIERS_HELP = (
     "response times that are left out: limits in ms, a spread of log times by participant, or both, such as "

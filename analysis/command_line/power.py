@@ -4,14 +4,14 @@ import argparse
 from argparse import ArgumentParser
 from typing import Any
 
-from analysis.command_line.documents import usable_magnitudes
-from analysis.command_line.output import CommandOutput, add_zeros, magnitudes_line, selected
-from analysis.comparison.files import read_judgments
-from analysis.errors import BadInput
-from analysis.power.exact import TARGET
-from analysis.power.money import format_money, minor_units
-from analysis.power.report import MODELS, SIZES, Price, pilot_report, prospective_report
-from analysis.power.simulation import ANALYSES, Noise
+from ..comparison.files import read_judgments
+from ..errors import BadInput
+from ..power.exact import TARGET
+from ..power.money import format_money, minor_units
+from ..power.report import MODELS, SIZES, Price, pilot_report, prospective_report
+from ..power.simulation import ANALYSES, Noise
+from .documents import usable_magnitudes
+from .output import CommandOutput, add_zeros, magnitudes_line, selected
 
 RESAMPLING = ("participants", "by", "transform", "criterion", "alpha", "draws", "seed", "pilots")
 

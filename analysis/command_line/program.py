@@ -1,4 +1,7 @@
-"""The command ``obelus``: the reports of ``manage.py`` on files alone, with the same numbers and keys."""
+"""The command ``obelus``: the reports of ``manage.py`` on files alone, with the same numbers and keys.
+
+The command ``examples``: the files that the tutorials use.
+"""
 
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
@@ -6,10 +9,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from analysis import __version__
-from analysis.agreement.item_statistics import item_statistics_table
-from analysis.columns import require_columns
-from analysis.command_line.documents import (
+from .. import __version__
+from ..agreement.item_statistics import item_statistics_table
+from ..columns import require_columns
+from ..comparison.files import read_pairs
+from ..errors import BadInput
+from ..example_data import write_examples
+from ..exclusions.apply import apply_plan
+from ..exclusions.plan import parse_plan
+from ..judgment_tables import read_judgment_file
+from .documents import (
     FilteredJudgments,
     agreement_document,
     diagnostics_document,
@@ -22,27 +31,37 @@ from analysis.command_line.documents import (
     reliability_document,
     times_document,
 )
-from analysis.command_line.examples import ExampleFiles
-from analysis.command_line.figures import FileFigures
-from analysis.command_line.models.compare import FileComparison
-from analysis.command_line.models.leaderboard import FileLeaderboard
-from analysis.command_line.models.score import FileScoring
-from analysis.command_line.models.train_ngram import NgramTraining
-from analysis.command_line.output import CommandOutput, magnitudes_line, selected
-from analysis.command_line.power import PowerAnalysis
-from analysis.command_line.study.agreement import AgreementText
-from analysis.command_line.study.effects import EffectsText
-from analysis.command_line.study.exclusions import ExclusionsText
-from analysis.command_line.study.items import ItemsText
-from analysis.command_line.study.multiverse import MultiverseText
-from analysis.command_line.study.ratings import RatingsText
-from analysis.command_line.study.reliability import ReliabilityText
-from analysis.command_line.study.times import TimesText
-from analysis.comparison.files import read_pairs
-from analysis.errors import BadInput
-from analysis.exclusions.apply import apply_plan
-from analysis.exclusions.plan import parse_plan
-from analysis.judgment_tables import read_judgment_file
+from .figures import FileFigures
+from .models.compare import FileComparison
+from .models.leaderboard import FileLeaderboard
+from .models.score import FileScoring
+from .models.train_ngram import NgramTraining
+from .output import CommandOutput, magnitudes_line, selected
+from .power import PowerAnalysis
+from .study.agreement import AgreementText
+from .study.effects import EffectsText
+from .study.exclusions import ExclusionsText, MultiverseText
+from .study.ratings import ItemsText, RatingsText, TimesText
+from .study.reliability import ReliabilityText
+
+
+class ExampleFiles(CommandOutput):
+    """Write simulated judgments, pairs, sentences and a text to try the other commands on."""
+
+    help = "Write the files of the tutorials: simulated judgments of two studies, pairs, sentences, a text."
+
+    def add_options(self, parser: ArgumentParser) -> None:
+        """The folder."""
+        parser.add_argument("--out", type=Path, default=Path("."), metavar="DIR", help="default: this folder")
+
+    def run(self, **options: Any) -> None:
+        """Write, print."""
+        names = write_examples(options["out"])
+        if options["json"]:
+            self.print_json({"folder": str(options["out"]), "files": names})
+        else:
+            self.stdout.write(f"wrote {', '.join(names)}")
+
 
 BAD_INPUT = 2  # exit status, as of manage.py
 Document = Callable[..., dict[str, Any]]

@@ -1,8 +1,8 @@
 """Comparison of language models with people: BLiMP criterion, ADC, and their baselines and ceilings."""
 
-from analysis.comparison.adc_curve import adc_area, adc_curve
-from analysis.comparison.criteria import acceptability_delta_criterion, blimp_criterion, standardize
-from analysis.comparison.report import compare_report
+from .adc_curve import adc_area, adc_curve
+from .criteria import acceptability_delta_criterion, blimp_criterion, standardize
+from .report import compare_report
 
 __all__ = [
     "acceptability_delta_criterion",

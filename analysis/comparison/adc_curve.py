@@ -7,17 +7,17 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from analysis.comparison.baselines import (
+from ..errors import BadInput
+from .baselines import (
     adc_shares,
     constant_baseline,
     held_out_mean,
     permutation_chance,
     recalibrated_delta,
 )
-from analysis.comparison.ceilings.human import human_ceiling
-from analysis.comparison.criteria import FloatArray, Signs, as_floats, signs_agree
-from analysis.comparison.pairs import PairTable
-from analysis.errors import BadInput
+from .ceilings.human import human_ceiling
+from .criteria import FloatArray, Signs, as_floats, signs_agree
+from .pairs import PairTable
 
 
 def adc_curve(

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from analysis.comparison.criteria import DELTAS, FloatArray, Signs, adc_counts, as_floats
+from .criteria import DELTAS, FloatArray, Signs, adc_counts, as_floats
 
 PERMUTATIONS = 1_000
 

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from analysis.comparison.criteria import as_floats
+from .criteria import as_floats
 
 
 class Association(TypedDict):

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from analysis.errors import BadInput
+from ..errors import BadInput
 
 Signs = Literal["strict", "published"]
 FloatArray = npt.NDArray[np.float64]

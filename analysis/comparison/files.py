@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from analysis.comparison.ceilings.responses import counted_judgments
-from analysis.errors import BadInput
-from analysis.scoring.orientation import oriented, refuse_unknown_columns
-from analysis.table_forms import SENTENCES, Form, numbers_in, read_form, refuse_empty, refuse_repeats
+from ..errors import BadInput
+from ..scoring.orientation import oriented, refuse_unknown_columns
+from ..table_forms import SENTENCES, Form, numbers_in, read_form, refuse_empty, refuse_repeats
+from .ceilings.responses import counted_judgments
 
 PAIRS = Form(("pair_id", "good_id", "bad_id"), ("paradigm", "phenomenon"))
 HUMAN = Form(("sentence_id", "score"), ("n", "sd"), ("score", "n", "sd"))

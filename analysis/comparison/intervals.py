@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pandas as pd
 import scipy
 
-from analysis.columns import require_columns
+from ..columns import require_columns
 
 RESAMPLES = 10_000
 BLOCK = 5_000_000  # weights drawn at once (40 MB)

@@ -7,14 +7,14 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from analysis.columns import require_columns
-from analysis.comparison.baselines import adc_shares
-from analysis.comparison.ceilings.responses import UNIT, choices_of, ratings_of, scores_of, task_of
-from analysis.comparison.correlation import association
-from analysis.comparison.criteria import DELTAS, FloatArray, Signs, adc_met
-from analysis.comparison.intervals import ROUNDING, percentiles
-from analysis.comparison.pairs import PairTable
-from analysis.rows import Codes
+from ..columns import require_columns
+from ..rows import Codes
+from .baselines import adc_shares
+from .ceilings.responses import UNIT, choices_of, ratings_of, scores_of, task_of
+from .correlation import association
+from .criteria import DELTAS, FloatArray, Signs, adc_met
+from .intervals import ROUNDING, percentiles
+from .pairs import PairTable
 
 RESAMPLES = 2_000
 BLOCK = 1_000_000  # weights drawn at once (8 MB)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.errors import UnknownName
+from ..errors import UnknownName
 
 MODEL, CONSTANT, PEOPLE = "model", "constant", "people"
 DEFAULT_SORT = "blimp"

@@ -9,11 +9,11 @@ import numpy.typing as npt
 import pandas as pd
 import scipy
 
-from analysis.comparison.criteria import FloatArray, Signs, adc_passes, as_floats
-from analysis.comparison.intervals import BLOCK, cluster_bootstrap, cluster_sums, cluster_weights, percentiles
-from analysis.comparison.pairs import PairTable
-from analysis.multiple_tests import with_adjusted
-from analysis.rows import none_if_nan
+from ..multiple_tests import with_adjusted
+from ..rows import none_if_nan
+from .criteria import FloatArray, Signs, adc_passes, as_floats
+from .intervals import BLOCK, cluster_bootstrap, cluster_sums, cluster_weights, percentiles
+from .pairs import PairTable
 
 FLIPS = 10_000
 

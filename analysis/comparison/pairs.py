@@ -7,11 +7,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from analysis.columns import require_columns
-from analysis.comparison.criteria import FloatArray, standardize
-from analysis.comparison.intervals import pair_clusters
-from analysis.errors import BadInput, NotEnoughData
-from analysis.notebooks import NotebookResult
+from ..columns import require_columns
+from ..errors import BadInput, NotEnoughData
+from ..notebooks import NotebookResult
+from .criteria import FloatArray, standardize
+from .intervals import pair_clusters
 
 
 @dataclass(frozen=True, repr=False)

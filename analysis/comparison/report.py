@@ -8,8 +8,10 @@ import numpy.typing as npt
 import pandas as pd
 import scipy
 
-from analysis.comparison.adc_curve import adc_area
-from analysis.comparison.baselines import (
+from ..errors import BadInput, UnknownName
+from ..reliability.halves import NoiseCeiling
+from .adc_curve import adc_area
+from .baselines import (
     FOLDS,
     PERMUTATIONS,
     Constant,
@@ -20,17 +22,15 @@ from analysis.comparison.baselines import (
     recalibrated_adc,
     skill,
 )
-from analysis.comparison.ceilings.human import HumanCeiling, human_ceiling
-from analysis.comparison.ceilings.noise import correlation_ceilings
-from analysis.comparison.correlation import association, correlation_rows
-from analysis.comparison.criteria import Signs, adc_passes
-from analysis.comparison.intervals import RESAMPLES, cluster_basis, cluster_bootstrap, correlation_bootstrap
-from analysis.comparison.joint_intervals import RESAMPLES as JOINT_RESAMPLES
-from analysis.comparison.joint_intervals import JointIntervals, joint_intervals
-from analysis.comparison.model_differences import model_differences
-from analysis.comparison.pairs import PairTable, left_out, pair_table, standardization
-from analysis.errors import BadInput, UnknownName
-from analysis.reliability.halves import NoiseCeiling
+from .ceilings.human import HumanCeiling, human_ceiling
+from .ceilings.noise import correlation_ceilings
+from .correlation import association, correlation_rows
+from .criteria import Signs, adc_passes
+from .intervals import RESAMPLES, cluster_basis, cluster_bootstrap, correlation_bootstrap
+from .joint_intervals import RESAMPLES as JOINT_RESAMPLES
+from .joint_intervals import JointIntervals, joint_intervals
+from .model_differences import model_differences
+from .pairs import PairTable, left_out, pair_table, standardization
 
 Counted = npt.NDArray[np.bool_]
 

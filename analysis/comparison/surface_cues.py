@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from analysis.columns import require_columns
-from analysis.ngrams import BackoffModel, token_logprobs
+from ..columns import require_columns
+from ..ngrams import BackoffModel, token_logprobs
 
 FOLDS = 5
 SOLVED = 0.9  # accuracy from which a cue alone solves a set

@@ -5,7 +5,7 @@ from typing import Any
 
 from rich.table import Table
 
-from analysis.text import cell, plain_table, plain_text
+from ..text import cell, plain_table, plain_text
 
 WIDTH = 120  # characters
 NAMED = 5  # ids listed before "and n more"

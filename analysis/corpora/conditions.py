@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from analysis.corpora.conllu import Sentence, Word, features
-from analysis.errors import BadInput
+from ..errors import BadInput
+from .conllu import Sentence, Word, features
 
 COLUMNS = ("form", "lemma", "upos", "xpos", "deprel")
 KEYS = (*COLUMNS, "word", "phrase", "feats", "not")

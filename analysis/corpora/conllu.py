@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from analysis.errors import BadInput
+from ..errors import BadInput
 
 COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 # Characters at which ``str.splitlines`` breaks; in a cell of CoNLL-U they do not end the line.

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from analysis.corpora.conllu import Sentence
-from analysis.corpora.filters import FULL, Filter
-from analysis.corpora.sampling import Flags, downsample
-from analysis.errors import BadInput, NotEnoughData
+from ..errors import BadInput, NotEnoughData
+from .conllu import Sentence
+from .filters import FULL, Filter
+from .sampling import Flags, downsample
 
 KEPT = -1  # code of a kept sentence; others are the index of the pattern that removes it
 EXAMPLES = 5  # removed sentences quoted per filter in the report

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from analysis.corpora.conllu import Sentence
-from analysis.corpora.notation import error_context, read_pattern
-from analysis.corpora.patterns import Pattern
-from analysis.errors import BadInput, UnknownName
+from ..errors import BadInput, UnknownName
+from .conllu import Sentence
+from .notation import error_context, read_pattern
+from .patterns import Pattern
 
 FOLDER = Path(__file__).parent / "filters"
 KEYS = ("name", "title", "definition", "source", "paradigms", "note", "lists", "remove")

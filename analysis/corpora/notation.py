@@ -7,9 +7,9 @@ from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
 
-from analysis.corpora.conditions import ANY, Condition, read_condition
-from analysis.corpora.patterns import Count, Edge, Order, Pattern
-from analysis.errors import BadInput
+from ..errors import BadInput
+from .conditions import ANY, Condition, read_condition
+from .patterns import Count, Edge, Order, Pattern
 
 KEYS = ("name", "words", "path", "order", "without", "count")
 

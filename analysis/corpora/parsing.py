@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from analysis.errors import BadInput
+from ..errors import BadInput
 
 PROCESSORS = "tokenize,pos,lemma,depparse"  # Stanza adds multiword tokens where the language has them
 PYTHON = ".venv/bin/python"

@@ -4,8 +4,8 @@ import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from analysis.corpora.conditions import Condition, has_label
-from analysis.corpora.conllu import Sentence
+from .conditions import Condition, has_label
+from .conllu import Sentence
 
 COMPARISONS = {
     ">=": operator.ge, "<=": operator.le, "==": operator.eq, ">": operator.gt, "<": operator.lt,

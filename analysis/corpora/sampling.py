@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from analysis.errors import BadInput, NotEnoughData
+from ..errors import BadInput, NotEnoughData
 
 UNITS = ("sentences", "tokens")
 Flags = npt.NDArray[np.bool_]

@@ -8,11 +8,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from analysis.corpora.conllu import Sentence
-from analysis.corpora.filtering import KEPT, Progress, Survey
-from analysis.corpora.filters import Filter
-from analysis.corpora.sampling import Flags
-from analysis.errors import BadInput
+from ..errors import BadInput
+from .conllu import Sentence
+from .filtering import KEPT, Progress, Survey
+from .filters import Filter
+from .sampling import Flags
 
 TEXTS = ("original", "tokens")
 

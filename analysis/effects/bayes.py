@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from analysis.errors import BadInput
+from ..errors import BadInput
 
 SCALE = 2**0.5 / 2
 """Width r of the Cauchy prior of the effect size: √2/2 exactly, where pingouin uses .707."""

@@ -5,15 +5,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.aggregation.ratings import likert_distribution
-from analysis.aggregation.transforms import transform_ratings
-from analysis.effects.contrasts import common_language
-from analysis.effects.within import within_intervals
-from analysis.errors import BadInput
-from analysis.magnitudes import log_ratios, unusable_estimates
-from analysis.rows import RATING_TASKS, column_or_blank, is_kind, none_if_nan, numbers, tasks
-from analysis.scales import OUTLIER_CUT, outliers, participant_scales
-from analysis.text import natural_order
+from ..aggregation.ratings import likert_distribution, transform_ratings
+from ..errors import BadInput
+from ..magnitudes import log_ratios, unusable_estimates
+from ..rows import RATING_TASKS, column_or_blank, is_kind, none_if_nan, numbers, tasks
+from ..scales import OUTLIER_CUT, outliers, participant_scales
+from ..text import natural_order
+from .contrasts import common_language
+from .within import within_intervals
 
 MAX_OUTLIERS = 100
 """Largest number of outliers listed individually."""

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.agreement.bootstrap import cluster_sums, participant_intervals
-from analysis.mixed_models.cluster_robust import cluster_robust_logistic, penalized_logistic
-from analysis.mixed_models.linear import CROSSED, MixedFit, Random, mixed_model
-from analysis.mixed_models.logistic import logistic_mixed_model
-from analysis.mixed_models.structures import fit_largest
-from analysis.rows import Flags, Floats, flags, group_codes, none_if_nan
+from ..agreement.bootstrap import cluster_sums, participant_intervals
+from ..mixed_models.cluster_robust import cluster_robust_logistic, penalized_logistic
+from ..mixed_models.linear import CROSSED, MixedFit, Random, mixed_model
+from ..mixed_models.logistic import logistic_mixed_model
+from ..mixed_models.structures import fit_largest
+from ..rows import Flags, Floats, flags, group_codes, none_if_nan
 
 DRAWS = 2_000  # bootstrap samples of participants
 

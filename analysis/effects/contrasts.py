@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from analysis.columns import require_columns
-from analysis.errors import UnknownName
-from analysis.rows import Floats, group_codes
+from ..columns import require_columns
+from ..errors import UnknownName
+from ..rows import Floats, group_codes
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 

@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from analysis.effects.contrasts import Contrast, paired_contrast
-from analysis.effects.five_analyses import ALPHA, contrast_rows, rating_contrast
-from analysis.effects.sign_tests import sign_test
-from analysis.errors import BadInput
-from analysis.multiple_tests import with_adjusted
-from analysis.rows import Floats
+from ..errors import BadInput
+from ..multiple_tests import with_adjusted
+from ..rows import Floats
+from .contrasts import Contrast, paired_contrast
+from .five_analyses import ALPHA, contrast_rows, rating_contrast
+from .sign_tests import sign_test
 
 VERDICTS = ("equivalent", "different", "both", "undecided", "not_estimable")
 CONFIDENCE = 1 - 2 * ALPHA

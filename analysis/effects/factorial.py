@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.columns import require_columns
-from analysis.effects.contrasts import Contrast, paired_contrast
-from analysis.effects.factors import Cells, Factor, Levels, NoDesign, design_of
-from analysis.errors import BadInput, UnknownName
-from analysis.mixed_models.linear import CROSSED, Estimate, MixedFit, Random, mixed_model
-from analysis.mixed_models.structures import fit_largest
-from analysis.multiple_tests import with_adjusted
-from analysis.rows import Floats, column_or_blank, group_codes
-from analysis.text import natural_order
+from ..columns import require_columns
+from ..errors import BadInput, UnknownName
+from ..mixed_models.linear import CROSSED, Estimate, MixedFit, Random, mixed_model
+from ..mixed_models.structures import fit_largest
+from ..multiple_tests import with_adjusted
+from ..rows import Floats, column_or_blank, group_codes
+from ..text import natural_order
+from .contrasts import Contrast, paired_contrast
+from .factors import Cells, Factor, Levels, NoDesign, design_of
 
 
 @dataclass(frozen=True)

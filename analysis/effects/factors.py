@@ -7,8 +7,8 @@ from itertools import product
 
 import pandas as pd
 
-from analysis.errors import BadInput
-from analysis.rows import column_or_blank
+from ..errors import BadInput
+from ..rows import column_or_blank
 
 _SEPARATOR = re.compile(r"[\s._/:|+×,-]+")
 MOST_NAMED = 6

@@ -10,13 +10,18 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from analysis.aggregation.decisions import forced_choice_decisions
-from analysis.aggregation.proportions import wilson_interval
-from analysis.aggregation.transforms import transform_ratings
-from analysis.columns import require_columns
-from analysis.effects.bayes import BayesFactor, jzs_bayes_factor, share_bayes_factor
-from analysis.effects.contrast_models import choice_model, contrast_model, share_with_interval
-from analysis.effects.contrasts import (
+from ..aggregation.decisions import forced_choice_decisions
+from ..aggregation.proportions import wilson_interval
+from ..aggregation.ratings import transform_ratings
+from ..columns import require_columns
+from ..mixed_models.linear import CROSSED, Random, random_formula
+from ..mixed_models.structures import LARGEST
+from ..multiple_tests import CORRECTIONS
+from ..notebooks import NotebookResult
+from ..rows import column_or_blank, group_codes, is_kind, none_if_nan, tasks
+from .bayes import BayesFactor, jzs_bayes_factor, share_bayes_factor
+from .contrast_models import choice_model, contrast_model, share_with_interval
+from .contrasts import (
     Contrast,
     common_language,
     contrast,
@@ -24,12 +29,7 @@ from analysis.effects.contrasts import (
     paired_means,
     welch_contrast,
 )
-from analysis.effects.sign_tests import sign_test
-from analysis.mixed_models.linear import CROSSED, Random, random_formula
-from analysis.mixed_models.structures import LARGEST
-from analysis.multiple_tests import CORRECTIONS
-from analysis.notebooks import NotebookResult
-from analysis.rows import column_or_blank, group_codes, is_kind, none_if_nan, tasks
+from .sign_tests import sign_test
 
 EXACT = ("exact_estimate", "exact_se")
 NO_RESULT: dict[str, Any] = {"estimate": None, "se": None, "statistic": None, "df": None, "p": None}

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.columns import require_columns
-from analysis.comparison.criteria import standardize
-from analysis.effects.contrasts import Contrast
-from analysis.effects.factorial import (
+from ..columns import require_columns
+from ..comparison.criteria import standardize
+from .contrasts import Contrast
+from .factorial import (
     cell_means,
     coded_rows,
     contrast_row,
@@ -19,7 +19,7 @@ from analysis.effects.factorial import (
     unit_contrast,
     with_codes,
 )
-from analysis.effects.factors import Cells, Levels
+from .factors import Cells, Levels
 
 MIN_ITEMS = 3
 """Fewest items over which a correlation with people is given."""

@@ -4,16 +4,16 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.aggregation.transforms import transform_ratings
-from analysis.effects.equivalence import equivalence_tests
-from analysis.effects.factorial import interactions, unrecognized
-from analysis.effects.factors import Levels
-from analysis.effects.five_analyses import five_analyses
-from analysis.effects.model_interactions import model_interactions
-from analysis.errors import UnknownName
-from analysis.mixed_models.linear import CROSSED, Random
-from analysis.multiple_tests import CORRECTIONS
-from analysis.rows import RATING_TASKS, is_kind, tasks
+from ..aggregation.ratings import transform_ratings
+from ..errors import UnknownName
+from ..mixed_models.linear import CROSSED, Random
+from ..multiple_tests import CORRECTIONS
+from ..rows import RATING_TASKS, is_kind, tasks
+from .equivalence import equivalence_tests
+from .factorial import interactions, unrecognized
+from .factors import Levels
+from .five_analyses import five_analyses
+from .model_interactions import model_interactions
 
 BY = ("phenomenon", "paradigm")
 SLOPES = ("auto", "none", "participant", "item", "participant,item")

@@ -8,15 +8,15 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from analysis.columns import require_columns
-from analysis.effects.contrasts import Contrast, paired_contrast
-from analysis.errors import BadInput
-from analysis.mixed_models.linear import mixed_model
-from analysis.mixed_models.structures import LARGEST, fit_largest
-from analysis.multiple_tests import with_adjusted
-from analysis.quality.base import column_numbers
-from analysis.rows import Flags, Floats, column_or_blank, group_codes, is_kind, none_if_nan
-from analysis.text import natural_order
+from ..columns import require_columns
+from ..errors import BadInput
+from ..mixed_models.linear import mixed_model
+from ..mixed_models.structures import LARGEST, fit_largest
+from ..multiple_tests import with_adjusted
+from ..quality.base import column_numbers
+from ..rows import Flags, Floats, column_or_blank, group_codes, is_kind, none_if_nan
+from ..text import natural_order
+from .contrasts import Contrast, paired_contrast
 
 MAD_SD = 1.4826  # MAD of a normal distribution with a standard deviation of 1
 MAX_DROPPED = 100

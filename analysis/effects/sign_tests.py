@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from analysis.errors import BadInput
-from analysis.rows import Floats, group_codes
+from ..errors import BadInput
+from ..rows import Floats, group_codes
 
 FLIPS = 10_000
 Alternative = Literal["two-sided", "greater", "less"]

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from analysis.columns import require_columns
-from analysis.rows import group_codes
+from ..columns import require_columns
+from ..rows import group_codes
 
 
 def within_intervals(

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.columns import require_columns
-from analysis.exclusions.criteria import CRITERIA, Verdicts, is_analysed
-from analysis.exclusions.plan import Plan, Step
-from analysis.notebooks import NotebookResult
-from analysis.rows import Codes, Flags, column_or_blank, group_codes, rows_where
+from ..columns import require_columns
+from ..notebooks import NotebookResult
+from ..rows import Codes, Flags, column_or_blank, group_codes, rows_where
+from .criteria import CRITERIA, Verdicts, is_analysed
+from .plan import Plan, Step
 
 UNITS = ("participants", "sessions", "judgments")
 

@@ -13,10 +13,10 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from analysis.errors import BadInput
-from analysis.quality.base import Signal, session_codes
-from analysis.quality.report import SIGNALS
-from analysis.rows import (
+from ..errors import BadInput
+from ..quality.base import Signal, session_codes
+from ..quality.report import SIGNALS
+from ..rows import (
     Codes,
     Flags,
     Floats,
@@ -27,7 +27,7 @@ from analysis.rows import (
     joint_codes,
     numbers,
 )
-from analysis.undecided import is_undecided
+from ..undecided import is_undecided
 
 Verdicts = Floats
 """1: the unit fails; 0: it passes; NaN: no evidence."""

@@ -8,17 +8,17 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from analysis.aggregation.transforms import TRANSFORMS, transform_ratings
-from analysis.effects.contrasts import Contrast, paired_contrast, paired_means
-from analysis.effects.factorial import difference_of_differences, group_designs, with_codes
-from analysis.effects.factors import Cells, Levels
-from analysis.effects.five_analyses import ALPHA, contrast_rows
-from analysis.errors import BadInput, UnknownName
-from analysis.exclusions.plan import Plan
-from analysis.mixed_models.linear import CROSSED, Estimate, mixed_model
-from analysis.mixed_models.logistic import logistic_mixed_model
-from analysis.mixed_models.structures import fit_largest
-from analysis.rows import RATING_TASKS, Floats, column_or_blank, is_kind, none_if_nan, tasks
+from ..aggregation.ratings import TRANSFORMS, transform_ratings
+from ..effects.contrasts import Contrast, paired_contrast, paired_means
+from ..effects.factorial import difference_of_differences, group_designs, with_codes
+from ..effects.factors import Cells, Levels
+from ..effects.five_analyses import ALPHA, contrast_rows
+from ..errors import BadInput, UnknownName
+from ..mixed_models.linear import CROSSED, Estimate, mixed_model
+from ..mixed_models.logistic import logistic_mixed_model
+from ..mixed_models.structures import fit_largest
+from ..rows import RATING_TASKS, Floats, column_or_blank, is_kind, none_if_nan, tasks
+from .plan import Plan
 
 EFFECTS = ("contrast", "interaction")
 MODELS = {

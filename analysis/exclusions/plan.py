@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
 
-from analysis.errors import BadInput, UnknownName
-from analysis.exclusions.criteria import CRITERIA, SIGNAL_PREFIX, Scope
+from ..errors import BadInput, UnknownName
+from .criteria import CRITERIA, SIGNAL_PREFIX, Scope
 
 OnMissing = Literal["keep", "drop"]
 SCOPES = ("participant", "session", "judgment")

@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.aggregation.proportions import wilson_interval
-from analysis.columns import require_columns
-from analysis.exclusions.apply import Excluded, apply_plan
-from analysis.exclusions.criteria import CRITERIA
-from analysis.exclusions.plan import Plan
-from analysis.exclusions.sensitivity import CONVENTIONS, sensitivity
-from analysis.rows import column_or_blank, none_if_nan
+from ..aggregation.proportions import wilson_interval
+from ..columns import require_columns
+from ..rows import column_or_blank, none_if_nan
+from .apply import Excluded, apply_plan
+from .criteria import CRITERIA
+from .plan import Plan
+from .sensitivity import CONVENTIONS, sensitivity
 
 GROUPS = ("native", "list", "submission_status")
 MAX_VALUES, MIN_GROUP, RARE_ANSWERS = 12, 3, "rare answers"

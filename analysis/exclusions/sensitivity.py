@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.aggregation.transforms import transform_ratings
-from analysis.agreement.report import agreement_report
-from analysis.effects.contrasts import paired_means
-from analysis.errors import MissingColumns
-from analysis.exclusions.apply import apply_plan
-from analysis.exclusions.criteria import is_analysed
-from analysis.exclusions.plan import Plan
-from analysis.reliability.chance_corrected import krippendorff_alpha
-from analysis.rows import RATING_TASKS, column_or_blank, group_codes, is_kind, none_if_nan, tasks
+from ..aggregation.ratings import transform_ratings
+from ..agreement.report import agreement_report
+from ..effects.contrasts import paired_means
+from ..errors import MissingColumns
+from ..reliability.chance_corrected import krippendorff_alpha
+from ..rows import RATING_TASKS, column_or_blank, group_codes, is_kind, none_if_nan, tasks
+from .apply import apply_plan
+from .criteria import is_analysed
+from .plan import Plan
 
 HEADLINES = (
     "participants",

@@ -1,23 +1,23 @@
 """Figures drawn by Altair: one function each, the same for page, file and notebook."""
 
-from analysis.figures.charts.effects.power import planned_power_figure
-from analysis.figures.charts.judgments.agreement import agreement_figure, agreement_frame, progress_chart
-from analysis.figures.charts.judgments.items import contested_items, item_strip
-from analysis.figures.charts.judgments.ratings import rating_figure
-from analysis.figures.charts.models.adc_curve import adc_curve_figure, curve_frame
-from analysis.figures.charts.models.deltas import delta_figure, delta_frame
-from analysis.figures.charts.models.leaderboard import leaderboard_figure, leaderboard_frame
-from analysis.figures.charts.models.paradigms import paradigm_figure, paradigm_frame
-from analysis.figures.charts.participants.agreement_and_time import (
+from .charts.effects.power import planned_power_figure
+from .charts.judgments.agreement import agreement_figure, agreement_frame, progress_chart
+from .charts.judgments.items import contested_items, item_strip
+from .charts.judgments.ratings import rating_figure
+from .charts.models.adc_curve import adc_curve_figure, curve_frame
+from .charts.models.deltas import delta_figure, delta_frame
+from .charts.models.leaderboard import leaderboard_figure, leaderboard_frame
+from .charts.models.paradigms import paradigm_figure, paradigm_frame
+from .charts.participants.agreement_and_time import (
     agreement_and_time_figure,
     agreement_and_time_frame,
 )
-from analysis.figures.drawing import Drawing, row_parts, statement_figure
-from analysis.figures.evidence import Evidence
-from analysis.figures.export import EMBED_OPTIONS, MEDIA_TYPES, export_figure, figure_data, vega_bundle
-from analysis.figures.points import Addresses
-from analysis.figures.registry import FIGURES, GROUPS, applicable, draw, find_figure, group_of
-from analysis.figures.theme import specification, vega_config
+from .drawing import Drawing, row_parts, statement_figure
+from .evidence import Evidence
+from .export import EMBED_OPTIONS, MEDIA_TYPES, export_figure, figure_data, vega_bundle
+from .points import Addresses
+from .registry import FIGURES, GROUPS, applicable, draw, find_figure, group_of
+from .theme import specification, vega_config
 
 __all__ = [
     "EMBED_OPTIONS",

@@ -10,10 +10,10 @@ from typing import Any, Literal
 import altair as alt
 import pandas as pd
 
-from analysis.figures.evidence import Evidence
-from analysis.figures.export import figure_data
-from analysis.figures.theme import caption, layered
-from analysis.rows import RATING_TASKS, column_or_blank, is_kind
+from ..rows import RATING_TASKS, column_or_blank, is_kind
+from .evidence import Evidence
+from .export import figure_data
+from .theme import caption, layered
 
 About = Literal["study", "models"]
 

@@ -7,16 +7,16 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.agreement.report import agreement_report
-from analysis.comparison.criteria import Signs
-from analysis.comparison.pairs import PairTable, pair_table
-from analysis.comparison.report import comparison_document
-from analysis.effects.five_analyses import FiveAnalyses, five_analyses
-from analysis.exclusions.apply import Excluded, apply_plan
-from analysis.exclusions.plan import Plan
-from analysis.figures.points import Addresses
-from analysis.power.pilot import pilot_power
-from analysis.rows import tasks
+from ..agreement.report import agreement_report
+from ..comparison.criteria import Signs
+from ..comparison.pairs import PairTable, pair_table
+from ..comparison.report import comparison_document
+from ..effects.five_analyses import FiveAnalyses, five_analyses
+from ..exclusions.apply import Excluded, apply_plan
+from ..exclusions.plan import Plan
+from ..power.pilot import pilot_power
+from ..rows import tasks
+from .points import Addresses
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ import altair as alt
 import pandas as pd
 import vl_convert as vlc
 
-from analysis.errors import BadInput, UnknownName
-from analysis.figures.fitting import fitted
-from analysis.figures.points import answering_svg
-from analysis.figures.theme import VEGA_LITE, Mode, specification
-from analysis.text import no_formula
+from ..errors import BadInput, UnknownName
+from ..text import no_formula
+from .fitting import fitted
+from .points import answering_svg
+from .theme import VEGA_LITE, Mode, specification
 
 Format = Literal["svg", "png", "pdf", "csv", "json"]
 FORMATS = ("svg", "png", "pdf", "csv", "json")

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
-from analysis.figures.theme import LEGENDS
+from .theme import LEGENDS
 
 CHARACTER = 6.6  # mean width in points of a character of 12 points
 LINE = 14  # points from one line of text to the next

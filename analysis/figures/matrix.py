@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
-from analysis.errors import NotEnoughData
-from analysis.figures.theme import layered
+from ..errors import NotEnoughData
+from .theme import layered
 
 CELL = 34
 DARK, LIGHT = "#101216", "#ffffff"

@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import altair as alt
 
-from analysis.errors import BadInput
-from analysis.figures.charts.effects import five_analyses, interaction, power, specification_curve
-from analysis.figures.charts.judgments import agreement, items, magnitudes, ratings, reliability, scale_points
-from analysis.figures.charts.models import (
+from ..errors import BadInput
+from ..plugins.registry import Plugin, Registry
+from .charts.effects import five_analyses, interaction, power, specification_curve
+from .charts.judgments import agreement, items, magnitudes, ratings, reliability, scale_points
+from .charts.models import (
     adc_curve,
     correlations,
     deltas,
@@ -15,7 +16,7 @@ from analysis.figures.charts.models import (
     learning_curves,
     paradigms,
 )
-from analysis.figures.charts.participants import (
+from .charts.participants import (
     agreement_and_time,
     arrivals,
     conduct,
@@ -24,9 +25,8 @@ from analysis.figures.charts.participants import (
     response_times,
     sensitivity,
 )
-from analysis.figures.drawing import Drawing, statement_figure
-from analysis.figures.evidence import Evidence
-from analysis.plugins.registry import Plugin, Registry
+from .drawing import Drawing, statement_figure
+from .evidence import Evidence
 
 MODULES = (
     interaction,

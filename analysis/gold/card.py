@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from analysis.gold.citation import licence_of
-from analysis.gold.facts import TASK_WORDS, Facts
-from analysis.gold.labels import label_rule
-from analysis.gold.writers import quoted_yaml
+from .citation import licence_of
+from .facts import TASK_WORDS, Facts
+from .labels import label_rule
+from .writers import quoted_yaml
 
 
 def dataset_card(facts: Facts, files: Sequence[tuple[str, str]], *, tables: Sequence[str] = ()) -> str:

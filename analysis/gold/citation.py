@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.gold.facts import Facts
-from analysis.gold.writers import quoted_yaml
+from .facts import Facts
+from .writers import quoted_yaml
 
 RESOURCE = "acceptability judgments"
 

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.columns import CONTRACT, ITEM_COLUMNS, JUDGMENT_COLUMNS, Column
-from analysis.gold.citation import Licence
-from analysis.gold.tables import HUMAN_PAIR_COLUMNS, HUMAN_SENTENCE_COLUMNS
-from analysis.gold.writers import BLIMP_FIELDS
+from ..columns import CONTRACT, ITEM_COLUMNS, JUDGMENT_COLUMNS, Column
+from .citation import Licence
+from .tables import HUMAN_PAIR_COLUMNS, HUMAN_SENTENCE_COLUMNS
+from .writers import BLIMP_FIELDS
 
 JUDGMENT_FILE = (
     *CONTRACT,

@@ -5,13 +5,13 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.effects.factorial import coded_rows, group_designs, unit_contrast, with_codes
-from analysis.effects.factors import Cells
-from analysis.effects.model_interactions import model_interactions
-from analysis.effects.report import scored_targets
-from analysis.gold.writers import rounded
-from analysis.rows import column_or_blank
-from analysis.text import no_formula
+from ..effects.factorial import coded_rows, group_designs, unit_contrast, with_codes
+from ..effects.factors import Cells
+from ..effects.model_interactions import model_interactions
+from ..effects.report import scored_targets
+from ..rows import column_or_blank
+from ..text import no_formula
+from .writers import rounded
 
 DIFFERENCE_FILE = ("source", "group", "unit", "name", "difference")
 PEOPLE = "people"

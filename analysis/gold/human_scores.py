@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from analysis.aggregation.proportions import share_sd
-from analysis.gold.writers import rounded
-from analysis.rows import RATING_TASKS
+from ..aggregation.proportions import share_sd
+from ..rows import RATING_TASKS
+from .writers import rounded
 
 
 def human_table(sentences: pd.DataFrame, pairs: pd.DataFrame, *, task: str) -> pd.DataFrame:

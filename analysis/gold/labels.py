@@ -3,8 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
-from analysis.agreement.majority import N_MIN, majority_status
-from analysis.rows import RATING_TASKS
+from ..agreement.majority import N_MIN, majority_status
+from ..rows import RATING_TASKS
 
 Labels = npt.NDArray[np.object_]
 TIE, UNDECIDED = "tie", "undecided"

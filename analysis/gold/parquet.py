@@ -8,7 +8,7 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 
-from analysis.gold.writers import plain_value
+from .writers import plain_value
 
 ARROW_TYPES = {
     "text": pa.string(),

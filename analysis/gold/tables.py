@@ -5,16 +5,16 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from analysis.aggregation.proportions import share_sd, wilson_interval
-from analysis.aggregation.ratings import item_means
-from analysis.agreement.majority import N_MIN
-from analysis.columns import require_columns
-from analysis.errors import BadInput
-from analysis.gold.labels import UNDECIDED, acceptability_labels, difference_labels, preference_labels
-from analysis.gold.writers import rounded
-from analysis.rows import RATING_TASKS, is_kind, numbers
-from analysis.scales import zscore_by_participant
-from analysis.undecided import is_undecided
+from ..aggregation.proportions import share_sd, wilson_interval
+from ..aggregation.ratings import item_means
+from ..agreement.majority import N_MIN
+from ..columns import require_columns
+from ..errors import BadInput
+from ..rows import RATING_TASKS, is_kind, numbers
+from ..scales import zscore_by_participant
+from ..undecided import is_undecided
+from .labels import UNDECIDED, acceptability_labels, difference_labels, preference_labels
+from .writers import rounded
 
 HUMAN_SENTENCE_COLUMNS = (
     "human_n",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.columns import require_columns
+from ..columns import require_columns
 
 BLIMP_FIELDS = (
     "sentence_good",

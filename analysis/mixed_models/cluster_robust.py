@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from analysis.mixed_models.linear import Estimate, MixedFit
-from analysis.rows import Codes, Floats, group_codes
+from ..rows import Codes, Floats, group_codes
+from .linear import Estimate, MixedFit
 
 ROBUST = "logistic regression, CR2 standard errors clustered by {factors}, t with Satterthwaite df"
 PENALIZED = "Firth's penalized logistic regression, participants counted once a condition, likelihood ratio"

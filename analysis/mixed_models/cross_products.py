@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from analysis.rows import Codes, Floats
+from ..rows import Codes, Floats
 
 # Above about 5 % of non-zero cells a sparse product has no advantage; 20 million float64 cells are 160 MB.
 _DENSE_SHARE = 0.05

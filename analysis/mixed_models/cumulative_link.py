@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from analysis.mixed_models.cross_products import Term, correlated_pairs, pulled
-from analysis.mixed_models.laplace import slope
-from analysis.mixed_models.linear import (
+from ..rows import Codes, Floats, group_codes
+from .cross_products import Term, correlated_pairs, pulled
+from .laplace import slope
+from .linear import (
     CROSSED,
     Estimate,
     MixedFit,
@@ -18,9 +19,8 @@ from analysis.mixed_models.linear import (
     random_formula,
     random_terms,
 )
-from analysis.mixed_models.logistic import hessian_inverse
-from analysis.mixed_models.reml import one_thread
-from analysis.rows import Codes, Floats, group_codes
+from .logistic import hessian_inverse
+from .reml import one_thread
 
 METHOD = "Laplace, Wald z"
 SCALE = "scale"

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import scipy
 
-from analysis.mixed_models.cross_products import Term, correlated_pairs
-from analysis.rows import Floats
+from ..rows import Floats
+from .cross_products import Term, correlated_pairs
 
 LARGEST_SD = 6.0
 """Upper bound on the logit scale: beyond it most groups answer uniformly and the SD is not estimable."""

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from analysis.columns import require_columns
-from analysis.errors import BadInput
-from analysis.mixed_models.cross_products import Crossed, Term
-from analysis.mixed_models.reml import differences, minimize, single_threaded
-from analysis.rows import Floats, group_codes
+from ..columns import require_columns
+from ..errors import BadInput
+from ..rows import Floats, group_codes
+from .cross_products import Crossed, Term
+from .reml import differences, minimize, single_threaded
 
 # Relative step of the numerical derivatives: large, because the criterion carries rounding error, and its
 # bias is removed by Richardson extrapolation.

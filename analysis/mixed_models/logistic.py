@@ -13,10 +13,11 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from analysis.columns import require_columns
-from analysis.errors import BadInput
-from analysis.mixed_models.laplace import LARGEST_SD, Curvature, Laplace, slope
-from analysis.mixed_models.linear import (
+from ..columns import require_columns
+from ..errors import BadInput
+from ..rows import Codes, Floats
+from .laplace import LARGEST_SD, Curvature, Laplace, slope
+from .linear import (
     CROSSED,
     Estimate,
     MixedFit,
@@ -25,8 +26,7 @@ from analysis.mixed_models.linear import (
     random_formula,
     random_terms,
 )
-from analysis.mixed_models.reml import one_thread
-from analysis.rows import Codes, Floats
+from .reml import one_thread
 
 GLMER_TOLERANCE = 1e-7
 """``tolPwrss`` of lme4: relative change of the penalized deviance at which inner iterations stop."""

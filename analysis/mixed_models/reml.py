@@ -8,8 +8,8 @@ import numpy as np
 import scipy
 from threadpoolctl import ThreadpoolController
 
-from analysis.mixed_models.cross_products import Crossed
-from analysis.rows import Flags, Floats
+from ..rows import Flags, Floats
+from .cross_products import Crossed
 
 ZERO = 1e-3
 """Ratio of a random SD to the residual SD below which the term is tested at exactly 0."""

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import pandas as pd
 
-from analysis.mixed_models.linear import CROSSED, MixedFit, Random, random_formula
-from analysis.rows import group_codes
+from ..rows import group_codes
+from .linear import CROSSED, MixedFit, Random, random_formula
 
 INTERCEPTS = "intercepts only"
 LARGEST = (

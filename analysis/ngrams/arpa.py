@@ -9,11 +9,11 @@ from typing import IO, TypeVar, cast
 import numpy as np
 import pyarrow as pa
 
-from analysis.errors import BadInput
-from analysis.ngrams.counts import Ids
-from analysis.ngrams.lines import Entries, Lines, read_entries
-from analysis.ngrams.query import BackoffModel, BackoffOrder
-from analysis.ngrams.writing import TOKENIZATION
+from ..errors import BadInput
+from .counts import Ids
+from .lines import Entries, Lines, read_entries
+from .query import BackoffModel, BackoffOrder
+from .writing import TOKENIZATION
 
 T = TypeVar("T")
 BLOCK = 2**20

@@ -8,7 +8,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from analysis.errors import BadInput
+from ..errors import BadInput
 
 Column = npt.NDArray[Any]
 

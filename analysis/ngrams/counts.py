@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from analysis.errors import BadInput, NotEnoughData
-from analysis.ngrams.columns import Column, Workspace, blocks
-from analysis.ngrams.runs import Merged, Run, merge_runs, sorted_run
+from ..errors import BadInput, NotEnoughData
+from .columns import Column, Workspace, blocks
+from .runs import Merged, Run, merge_runs, sorted_run
 
 UNKNOWN, BEGIN, END = "<unk>", "<s>", "</s>"
 UNKNOWN_ID, BEGIN_ID, END_ID = 0, 1, 2

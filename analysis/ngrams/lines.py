@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from analysis.ngrams.counts import Ids
-from analysis.ngrams.query import Floats
+from .counts import Ids
+from .query import Floats
 
 BLOCK = 2**23
 """Bytes read at once."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from analysis.ngrams.counts import BEGIN, END, UNKNOWN, Ids
+from .counts import BEGIN, END, UNKNOWN, Ids
 
 Floats = npt.NDArray[np.float64]
 MISSING_UNKNOWN_LOG10 = -100.0

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.ngrams.columns import Column, Workspace
+from .columns import Column, Workspace
 
 PART = 2**22
 """Keys merged at once."""

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from analysis.errors import BadInput
-from analysis.ngrams.columns import Column, Workspace
-from analysis.ngrams.counts import BEGIN_ID, CHUNK, Counts, Ids, OrderCounts, count_ngrams
-from analysis.ngrams.query import BackoffModel, BackoffOrder
+from ..errors import BadInput
+from .columns import Column, Workspace
+from .counts import BEGIN_ID, CHUNK, Counts, Ids, OrderCounts, count_ngrams
+from .query import BackoffModel, BackoffOrder
 
 FALLBACK = (0.5, 1.0, 1.5)  # discounts of lmplz where the counts of counts do not determine them
 BLOCK = 2**21  # n-grams processed at once

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
 
-from analysis.errors import BadInput
-from analysis.ngrams.counts import BEGIN, END, UNKNOWN
+from ..errors import BadInput
+from .counts import BEGIN, END, UNKNOWN
 
 MARKS = frozenset({UNKNOWN, BEGIN, END})
 

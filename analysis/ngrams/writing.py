@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from analysis.files import atomic_write
-from analysis.ngrams.columns import blocks
-from analysis.ngrams.counts import Ids
-from analysis.ngrams.query import BackoffModel, Floats
+from ..files import atomic_write
+from .columns import blocks
+from .counts import Ids
+from .query import BackoffModel, Floats
 
 TOKENIZATION = "# tokenization:"
 BLOCK = 2**18  # lines formatted at once

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from analysis.errors import BadInput, UnknownName
+from ..errors import BadInput, UnknownName
 
 API_VERSION = 1  # raised when a plugin written for the version before would fail or give other numbers
 DECLARATION = "OBELUS_API"  # in the package's __init__, which has to import nothing that may fail

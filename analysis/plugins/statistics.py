@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.errors import BadInput
-from analysis.plugins.registry import Plugin, Registry
-from analysis.text import plural
+from ..errors import BadInput
+from ..text import plural
+from .registry import Plugin, Registry
 
 MAX_ROWS = 10_000  # of a result: it is one page and one JSON document
 MAX_COLUMNS = 100

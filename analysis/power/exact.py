@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from analysis.errors import BadInput
-from analysis.rows import Floats
+from ..errors import BadInput
+from ..rows import Floats
 
 ALPHA = 0.05
 TARGET = 0.8

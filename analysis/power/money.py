@@ -3,7 +3,7 @@
 import re
 from decimal import Decimal
 
-from analysis.errors import BadInput
+from ..errors import BadInput
 
 #: Digits of the minor unit where they are not two, as in CLDR; a test compares them with Babel's copy.
 DIGITS = {

@@ -7,15 +7,15 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from analysis.aggregation.decisions import forced_choice_decisions
-from analysis.aggregation.proportions import wilson_interval
-from analysis.aggregation.transforms import transform_ratings
-from analysis.columns import require_columns
-from analysis.effects.bayes import jzs_bayes_factor
-from analysis.effects.contrasts import paired_means
-from analysis.errors import BadInput, NotEnoughData, UnknownName
-from analysis.power.exact import ALPHA, TARGET, critical_count, share_powered, sign_power
-from analysis.rows import Flags, Floats, column_or_blank, is_kind, tasks
+from ..aggregation.decisions import forced_choice_decisions
+from ..aggregation.proportions import wilson_interval
+from ..aggregation.ratings import transform_ratings
+from ..columns import require_columns
+from ..effects.bayes import jzs_bayes_factor
+from ..effects.contrasts import paired_means
+from ..errors import BadInput, NotEnoughData, UnknownName
+from ..rows import Flags, Floats, column_or_blank, is_kind, tasks
+from .exact import ALPHA, TARGET, critical_count, share_powered, sign_power
 
 DRAWS = 1_000
 CRITERIA = ("t", "bayes")

@@ -7,10 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.errors import BadInput, UnknownName
-from analysis.power.exact import ALPHA, TARGET, conventions, enough_participants
-from analysis.power.pilot import FEW_PARTICIPANTS, describe_sample, pilot_power, powered_by_size
-from analysis.power.simulation import DRAWS, Noise, expected_share, prospective_power
+from ..errors import BadInput, UnknownName
+from .exact import ALPHA, TARGET, conventions, enough_participants
+from .pilot import FEW_PARTICIPANTS, describe_sample, pilot_power, powered_by_size
+from .simulation import DRAWS, Noise, expected_share, prospective_power
 
 SIZES = (10, 15, 20, 25, 30, 40, 50, 75, 100)
 MODELS = {

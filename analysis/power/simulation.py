@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from analysis.aggregation.proportions import wilson_interval
-from analysis.errors import BadInput, UnknownName
-from analysis.mixed_models.linear import CROSSED, Random, mixed_model
-from analysis.power.exact import ALPHA, conventions
-from analysis.rows import Flags, Floats, none_if_nan
+from ..aggregation.proportions import wilson_interval
+from ..errors import BadInput, UnknownName
+from ..mixed_models.linear import CROSSED, Random, mixed_model
+from ..rows import Flags, Floats, none_if_nan
+from .exact import ALPHA, conventions
 
 
 @dataclass(frozen=True)

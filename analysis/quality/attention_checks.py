@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from analysis.quality.base import Signal, any_mark, session_codes, signal_frame
-from analysis.rows import column_or_blank, flags, is_kind
+from ..rows import column_or_blank, flags, is_kind
+from .base import Signal, any_mark, session_codes, signal_frame
 
 MAX_WRONG_SHARE = 0.25  # of the answered catch trials
 

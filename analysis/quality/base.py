@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from analysis.rows import Codes, Flags, Floats, column_or_blank, flags, group_codes, is_kind, numbers, tasks
+from ..rows import Codes, Flags, Floats, column_or_blank, flags, group_codes, is_kind, numbers, tasks
 
 ANALYSED = ("target", "filler")
 RESULT = ("session", "participant", "signal", "version", "value", "reason")

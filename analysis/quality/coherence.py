@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from analysis.quality.base import Signal, any_mark, column_numbers, session_codes, signal_frame
-from analysis.rows import Flags, Floats, joint_codes
+from ..rows import Flags, Floats, joint_codes
+from .base import Signal, any_mark, column_numbers, session_codes, signal_frame
 
 CLOCK_DRIFT, CLOCK_TOLERANCE_MS = 0.01, 1000  # between the clocks of browser and server
 MS_PER_MIN = 60_000

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from analysis.quality.base import Signal, column_numbers, session_codes, signal_frame
-from analysis.rows import RATING_TASKS, column_or_blank, group_codes, is_kind, numbers, tasks
+from ..rows import RATING_TASKS, column_or_blank, group_codes, is_kind, numbers, tasks
+from .base import Signal, column_numbers, session_codes, signal_frame
 
 # Shorter sequences may be equal by chance.
 MIN_TRIALS = 15

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from analysis.quality.base import Signal, any_mark, column_numbers, session_codes, signal_frame
+from .base import Signal, any_mark, column_numbers, session_codes, signal_frame
 
 MIN_AWAY_MS = 1000  # shorter absences are window switches
 MIN_TRIALS = 3

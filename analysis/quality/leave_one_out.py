@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from analysis.quality.base import Signal, answered_rows, session_codes, signal_frame
-from analysis.rows import RATING_TASKS, Codes, Flags, Floats, column_or_blank, group_codes, joint_codes
+from ..rows import RATING_TASKS, Codes, Flags, Floats, column_or_blank, group_codes, joint_codes
+from .base import Signal, answered_rows, session_codes, signal_frame
 
 MIN_ITEMS = 20  # sentences behind a correlation
 MIN_OTHERS = 2  # other participants behind a mean

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from analysis.quality.base import answered_rows, session_codes, signal_frame
-from analysis.quality.leave_one_out import MIN_ITEMS, correlations, means_of_others
-from analysis.rows import Floats, column_or_blank, group_codes, joint_codes
-from analysis.undecided import is_undecided
+from ..rows import Floats, column_or_blank, group_codes, joint_codes
+from ..undecided import is_undecided
+from .base import answered_rows, session_codes, signal_frame
+from .leave_one_out import MIN_ITEMS, correlations, means_of_others
 
 NAME, VERSION, LABEL = "model_agreement", 1, "closer to a model than to other participants"
 MIN_R = 0.5

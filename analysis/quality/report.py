@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from analysis.columns import require_columns
-from analysis.errors import UnknownName
-from analysis.quality import (
+from ..columns import require_columns
+from ..errors import UnknownName
+from ..rows import column_or_blank
+from . import (
     attention_checks,
     coherence,
     duplicates,
@@ -15,8 +16,7 @@ from analysis.quality import (
     model_agreement,
     response_patterns,
 )
-from analysis.quality.base import RESULT, Signal, session_codes
-from analysis.rows import column_or_blank
+from .base import RESULT, Signal, session_codes
 
 SIGNALS: dict[str, Signal] = {
     signal.name: signal

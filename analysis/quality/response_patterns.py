@@ -6,9 +6,9 @@ from unicodedata import east_asian_width
 import numpy as np
 import pandas as pd
 
-from analysis.quality.base import Signal, answered_rows, column_numbers, session_codes, signal_frame
-from analysis.rows import RATING_TASKS, Floats, column_or_blank, flags
-from analysis.undecided import is_undecided
+from ..rows import RATING_TASKS, Floats, column_or_blank, flags
+from ..undecided import is_undecided
+from .base import Signal, answered_rows, column_numbers, session_codes, signal_frame
 
 MIN_ANSWERS = 10
 MAX_MODAL_SHARE = 0.9

@@ -13,9 +13,9 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
-from analysis.columns import require_columns
-from analysis.errors import BadInput, UnknownName
-from analysis.rows import Codes, Floats, chunks, group_codes, joint_codes, joint_counts
+from ..columns import require_columns
+from ..errors import BadInput, UnknownName
+from ..rows import Codes, Floats, chunks, group_codes, joint_codes, joint_counts
 
 # Scale points; a wider range of answers is computed on long data instead.
 MAX_POINTS = 128

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from analysis.aggregation.decisions import forced_choice_decisions
-from analysis.aggregation.transforms import transform_ratings
-from analysis.errors import BadInput, UnknownName
-from analysis.reliability.chance_corrected import is_reversed
-from analysis.rows import RATING_TASKS, column_or_blank, is_kind, numbers, tasks
+from ..aggregation.decisions import forced_choice_decisions
+from ..aggregation.ratings import transform_ratings
+from ..errors import BadInput, UnknownName
+from ..rows import RATING_TASKS, column_or_blank, is_kind, numbers, tasks
+from .chance_corrected import is_reversed
 
 CODINGS = ("label_blind", "expected")
 

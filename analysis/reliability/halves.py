@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 import scipy
 
-from analysis.rows import Codes, Flags, Floats, group_codes
+from ..rows import Codes, Flags, Floats, group_codes
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from analysis.columns import require_columns
-from analysis.mixed_models.linear import MixedFit, Random, mixed_model
-from analysis.notebooks import NotebookResult
-from analysis.rows import Floats, group_codes, is_kind, numbers
+from ..columns import require_columns
+from ..mixed_models.linear import MixedFit, Random, mixed_model
+from ..notebooks import NotebookResult
+from ..rows import Floats, group_codes, is_kind, numbers
 
 FORMS = ("ICC(1,1)", "ICC(A,1)", "ICC(C,1)", "ICC(1,k)", "ICC(A,k)", "ICC(C,k)")
 _UNIT_INTERCEPT = Random("unit")

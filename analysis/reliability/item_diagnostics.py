@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from analysis.aggregation.dawid_skene import MIN_MEDIAN, LatentLabels, one_coin
-from analysis.aggregation.preferences import bradley_terry, pair_wins
-from analysis.aggregation.proportions import signal_detection
-from analysis.reliability.coding import answers_of
-from analysis.rows import (
+from ..aggregation.dawid_skene import MIN_MEDIAN, LatentLabels, one_coin
+from ..aggregation.preferences import bradley_terry, pair_wins
+from ..aggregation.proportions import signal_detection
+from ..rows import (
     RATING_TASKS,
     Flags,
     Floats,
@@ -21,6 +20,7 @@ from analysis.rows import (
     numbers,
     tasks,
 )
+from .coding import answers_of
 
 GUARDS = {
     "ok": "",

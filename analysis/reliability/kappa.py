@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.columns import require_columns
-from analysis.errors import BadInput, UnknownName
-from analysis.reliability.chance_corrected import Coefficient
-from analysis.rows import Floats, group_codes
+from ..columns import require_columns
+from ..errors import BadInput, UnknownName
+from ..rows import Floats, group_codes
+from .chance_corrected import Coefficient
 
 WEIGHTS = ("none", "linear", "quadratic")
 

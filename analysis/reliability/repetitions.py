@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from analysis.reliability.coding import Answers
-from analysis.reliability.icc import intraclass_correlation
-from analysis.reliability.kappa import cohen_kappa
-from analysis.rows import Floats, group_codes
+from ..rows import Floats, group_codes
+from .coding import Answers
+from .icc import intraclass_correlation
+from .kappa import cohen_kappa
 
 ICC_FORMS = ("ICC(1,1)", "ICC(A,1)", "ICC(C,1)")
 

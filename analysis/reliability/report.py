@@ -7,18 +7,18 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from analysis.reliability.chance_corrected import (
+from .chance_corrected import (
     Coefficient,
     fleiss_kappa,
     gwet_ac1,
     krippendorff_alpha,
     percent_agreement,
 )
-from analysis.reliability.coding import CODINGS, Answers, answers_of
-from analysis.reliability.icc import FORMS, intraclass_correlation
-from analysis.reliability.kappa import MIN_COMMON, light_kappa
-from analysis.reliability.repetitions import repeated_answers
-from analysis.reliability.split_half import SPLITS, SplitHalf, split_half
+from .coding import CODINGS, Answers, answers_of
+from .icc import FORMS, intraclass_correlation
+from .kappa import MIN_COMMON, light_kappa
+from .repetitions import repeated_answers
+from .split_half import SPLITS, SplitHalf, split_half
 
 REASONS = {
     "no_data": "no unit has two answers",

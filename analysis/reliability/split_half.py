@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from analysis.columns import require_columns
-from analysis.errors import BadInput, NotEnoughData
-from analysis.reliability.halves import (
+from ..columns import require_columns
+from ..errors import BadInput, NotEnoughData
+from ..rows import Codes, Flags, Floats, group_codes, is_kind, numbers
+from .halves import (
     NoiseCeiling,
     has_list_names,
     noise_ceiling,
@@ -20,7 +21,6 @@ from analysis.reliability.halves import (
     spearman_brown,
     strata_of,
 )
-from analysis.rows import Codes, Flags, Floats, group_codes, is_kind, numbers
 
 SPLITS = 1_000
 # When all splits are enumerated: 18 participants.

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from analysis.rows import RATING_TASKS
+from ..rows import RATING_TASKS
 
 WORKS = {
     "blimp": "Warstadt, A., Parrish, A., Liu, H., Mohananey, A., Peng, W., Wang, S.-F. & Bowman, S. R. "

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.report.content import Block, Facts, Paragraph, Section, Subheading
-from analysis.report.wording import join_list
-from analysis.text import plural
+from ..text import plural
+from .content import Block, Facts, Paragraph, Section, Subheading
+from .wording import join_list
 
 DEVIATION, NOT_STATED, PLANNED, IN_PROGRESS = "deviation", "not stated", "as planned", "in progress"
 """Verdicts on an aspect of a study."""

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.report.citations import works_cited
-from analysis.report.content import (
+from .citations import works_cited
+from .content import (
     Block,
     Facts,
     Figure,
@@ -16,14 +16,14 @@ from analysis.report.content import (
     Section,
     Subheading,
 )
-from analysis.report.deviations import deviations_section
-from analysis.report.methods import methods_paragraphs
-from analysis.report.released import Released
-from analysis.report.sections.effects import effects_section, power_section, times_section
-from analysis.report.sections.ratings import multiverse_blocks, ratings_section, sensitivity_section
-from analysis.report.sections.results import agreement_section, headline_block, reliability_section
-from analysis.report.sections.study import design_section, flow_section
-from analysis.report.wording import readable
+from .deviations import deviations_section
+from .methods import methods_paragraphs
+from .released import Released
+from .sections.effects import effects_section, power_section, times_section
+from .sections.ratings import multiverse_blocks, ratings_section, sensitivity_section
+from .sections.results import agreement_section, headline_block, reliability_section
+from .sections.study import design_section, flow_section
+from .wording import readable
 
 FIGURES = (
     "interaction", "flow", "agreement", "items", "reliability", "ratings", "scale-points", "magnitudes-z",

@@ -4,8 +4,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from analysis.effects.five_analyses import ALPHA
-from analysis.report.wording import (
+from ..effects.five_analyses import ALPHA
+from ..rows import RATING_TASKS
+from ..text import plural
+from .wording import (
     TASKS,
     bayes,
     count,
@@ -16,8 +18,6 @@ from analysis.report.wording import (
     readable,
     share,
 )
-from analysis.rows import RATING_TASKS
-from analysis.text import plural
 
 TIES = {
     "strict": "ties do not count as agreement",

@@ -2,21 +2,21 @@
 
 from typing import Any
 
-from analysis.exclusions.criteria import CRITERIA
-from analysis.gold.labels import label_rule
-from analysis.report.citations import works_cited
-from analysis.report.deviations import deviations_paragraph
-from analysis.report.findings import (
+from ..exclusions.criteria import CRITERIA
+from ..gold.labels import label_rule
+from ..rows import MIN_RATINGS, RATING_TASKS
+from ..text import plural
+from .citations import works_cited
+from .deviations import deviations_paragraph
+from .findings import (
     agreement_sentences,
     effects_sentence,
     equivalence_sentence,
     interaction_sentence,
     reliability_sentences,
 )
-from analysis.report.released import Released
-from analysis.report.wording import count, join_list, readable
-from analysis.rows import MIN_RATINGS, RATING_TASKS
-from analysis.text import plural
+from .released import Released
+from .wording import count, join_list, readable
 
 RULES = {
     "blimp": "a paradigm was included if a strict majority of annotators preferred the expected member in at "

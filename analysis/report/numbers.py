@@ -6,20 +6,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.agreement.report import agreement_report, included_paradigms
-from analysis.effects.conditions import condition_report, scale_use
-from analysis.effects.report import effects_report
-from analysis.effects.response_times import time_report
-from analysis.errors import BadInput
-from analysis.exclusions.criteria import is_analysed
-from analysis.exclusions.multiverse import NOTHING, Universe, multiverse_report
-from analysis.exclusions.report import removed_by_group
-from analysis.exclusions.sensitivity import headline
-from analysis.gold.writers import json_bytes
-from analysis.power.report import pilot_report
-from analysis.reliability.report import reliability_report
-from analysis.report.released import Released
-from analysis.rows import RATING_TASKS, Flags, column_or_blank, is_kind, numbers, tasks
+from ..agreement.report import agreement_report, included_paradigms
+from ..effects.conditions import condition_report, scale_use
+from ..effects.report import effects_report
+from ..effects.response_times import time_report
+from ..errors import BadInput
+from ..exclusions.criteria import is_analysed
+from ..exclusions.multiverse import NOTHING, Universe, multiverse_report
+from ..exclusions.report import removed_by_group
+from ..exclusions.sensitivity import headline
+from ..gold.writers import json_bytes
+from ..power.report import pilot_report
+from ..reliability.report import reliability_report
+from ..rows import RATING_TASKS, Flags, column_or_blank, is_kind, numbers, tasks
+from .released import Released
 
 KINDS = ("target", "filler", "catch", "practice", "anchor")
 UNITS = ("participants", "sessions", "judgments")

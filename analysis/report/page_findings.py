@@ -5,10 +5,10 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.aggregation.proportions import wilson_interval
-from analysis.comparison.leaderboard import PEOPLE
-from analysis.report.wording import count, decimal, p_value, readable, share
-from analysis.text import plural
+from ..aggregation.proportions import wilson_interval
+from ..comparison.leaderboard import PEOPLE
+from ..text import plural
+from .wording import count, decimal, p_value, readable, share
 
 PREFERRED = ("mixed_model", "two_tailed", "direction")
 NO_SIGNAL = "no signal"

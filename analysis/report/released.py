@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.columns import JUDGMENT_COLUMNS, require_columns
-from analysis.errors import BadInput
-from analysis.gold.writers import csv_bytes
+from ..columns import JUDGMENT_COLUMNS, require_columns
+from ..errors import BadInput
+from ..gold.writers import csv_bytes
 
 REMOVED = "removed.csv"
 REMOVED_COLUMNS = ("trial", "step")

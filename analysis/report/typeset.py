@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.report.content import (
+from .content import (
     Facts,
     Figure,
     Headline,
@@ -15,7 +15,7 @@ from analysis.report.content import (
     Subheading,
     Table,
 )
-from analysis.report.document import Report
+from .document import Report
 
 PAGE_WIDTH, MAX_FIGURE_HEIGHT = 17.0, 21.5
 """Text width and largest figure height on A4, in cm."""

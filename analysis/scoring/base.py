@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from analysis.errors import BadInput
+from ..errors import BadInput
 
 # Bits of a sentence's flags; FLAG_CUT needs more than eight, so its column is uint16.
 FLAG_EMPTY, FLAG_UNKNOWN, FLAG_TOO_LONG, FLAG_NORMALISED = 1, 2, 4, 8

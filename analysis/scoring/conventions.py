@@ -5,8 +5,8 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from analysis.scoring.base import FLAG_NO_FIRST, FLAG_NORMALISED, FLAG_TOO_LONG, FLAGS
-from analysis.scoring.measures import FORMULAS
+from .base import FLAG_NO_FIRST, FLAG_NORMALISED, FLAG_TOO_LONG, FLAGS
+from .measures import FORMULAS
 
 NOT_RECORDED, NOT_HAD = "not recorded", "–"
 DIGITS, LONG = 12, 40

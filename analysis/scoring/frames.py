@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from analysis.columns import require_columns
-from analysis.errors import NotEnoughData
-from analysis.notebooks import NotebookResult
-from analysis.scoring.base import FLAG_EMPTY, Progress, Scorer, Scores, flag_counts
-from analysis.scoring.measures import measure
-from analysis.scoring.words.contexts import in_context
+from ..columns import require_columns
+from ..errors import NotEnoughData
+from ..notebooks import NotebookResult
+from .base import FLAG_EMPTY, Progress, Scorer, Scores, flag_counts
+from .measures import measure
+from .words.contexts import in_context
 
 
 @dataclass(frozen=True, repr=False)

@@ -9,9 +9,9 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from analysis.errors import BadInput
-from analysis.scoring.base import Progress, Scorer, Scores, assemble_scores
-from analysis.scoring.words.contexts import TEMPLATE, rule_of
+from ..errors import BadInput
+from .base import Progress, Scorer, Scores, assemble_scores
+from .words.contexts import TEMPLATE, rule_of
 
 Floats = npt.NDArray[np.float64]
 YES_NO, RATING, FORCED_CHOICE = "yes_no", "rating", "forced_choice"

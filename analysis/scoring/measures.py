@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from analysis.errors import BadInput, UnknownName
+from ..errors import BadInput, UnknownName
 
 Floats = npt.NDArray[np.float64]
 ALPHA = 0.8  # exponent of the length penalty in Wu et al. (2016), as used by Lau, Clark & Lappin

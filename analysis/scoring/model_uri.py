@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
-from analysis.errors import BadInput, UnknownName
-from analysis.scoring.words.tokens import CASINGS, PUNCTUATION, UNITS
+from ..errors import BadInput, UnknownName
+from .words.tokens import CASINGS, PUNCTUATION, UNITS
 
 NO_YES = ("no", "yes")
 

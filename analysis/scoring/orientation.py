@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.errors import BadInput, UnknownName
-from analysis.scoring.measures import MEASURES
+from ..errors import BadInput, UnknownName
+from .measures import MEASURES
 
 SIGNS = ("higher", "lower")  # which values mean a better sentence
 EVERY = ""  # key of the sign of all columns whose names ask for one

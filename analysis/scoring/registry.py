@@ -3,21 +3,21 @@
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from analysis.plugins.registry import Plugin, Registry
-from analysis.scoring.base import Progress, Scorer, Scores
-from analysis.scoring.model_uri import ModelURI, Option, parse_model_uri, parse_options
-from analysis.scoring.scorers.arpa import ArpaScorer
-from analysis.scoring.scorers.babylm_predictions import BabyLMPredictionScorer
-from analysis.scoring.scorers.causal import CausalScorer
-from analysis.scoring.scorers.classifier import ClassifierScorer
-from analysis.scoring.scorers.harness_samples import HarnessSampleScorer
-from analysis.scoring.scorers.lstm import LSTMScorer
-from analysis.scoring.scorers.masked import MaskedScorer
-from analysis.scoring.scorers.minicons_scores import MiniconsScorer
-from analysis.scoring.scorers.mntp import MNTPScorer
-from analysis.scoring.scorers.seq2seq import Seq2SeqScorer
-from analysis.scoring.scorers.served import ServedScorer
-from analysis.scoring.scorers.tables import TableScorer
+from ..plugins.registry import Plugin, Registry
+from .base import Progress, Scorer, Scores
+from .model_uri import ModelURI, Option, parse_model_uri, parse_options
+from .scorers.arpa import ArpaScorer
+from .scorers.babylm_predictions import BabyLMPredictionScorer
+from .scorers.causal import CausalScorer
+from .scorers.classifier import ClassifierScorer
+from .scorers.harness_samples import HarnessSampleScorer
+from .scorers.lstm import LSTMScorer
+from .scorers.masked import MaskedScorer
+from .scorers.minicons_scores import MiniconsScorer
+from .scorers.mntp import MNTPScorer
+from .scorers.seq2seq import Seq2SeqScorer
+from .scorers.served import ServedScorer
+from .scorers.tables import TableScorer
 
 Maker = Callable[[ModelURI], Scorer]
 GROUP = "obelus.scorers"  # entry points of packages that offer further kinds

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from analysis.errors import BadInput
+from ..errors import BadInput
 
 SHARD = 2_000  # sentences
 SLACK = 1.25  # a group up to a quarter larger than a shard is not split

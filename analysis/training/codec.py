@@ -7,9 +7,9 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from analysis.errors import BadInput
-from analysis.scoring.scorers.lstm import END, UNKNOWN
-from analysis.scoring.words.tokens import Tokenization
+from ..errors import BadInput
+from ..scoring.scorers.lstm import END, UNKNOWN
+from ..scoring.words.tokens import Tokenization
 
 
 class Codec(Protocol):

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from analysis.comparison.criteria import matthews_correlation
-from analysis.errors import BadInput, MissingColumns, NotEnoughData
-from analysis.files import read_table
+from ..comparison.criteria import matthews_correlation
+from ..errors import BadInput, MissingColumns, NotEnoughData
+from ..files import read_table
 
 SHARE, MIN_SENTENCES = 0.1, 4  # of the development set; of each label
 

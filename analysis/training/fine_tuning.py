@@ -7,10 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from analysis.errors import BadInput
-from analysis.scoring.neural.loading import need
-from analysis.training.cola import Labelled, evaluate
-from analysis.training.plan import Tuning
+from ..errors import BadInput
+from ..scoring.neural.loading import need
+from .cola import Labelled, evaluate
+from .plan import Tuning
 
 REPORT = "training.json"
 Progress = Callable[[int, int], None]  # restart, epoch
@@ -72,7 +72,7 @@ def train_classifier(
     """
     need("torch")
     need("transformers")
-    from analysis.training.tuner import Restart, Tuner
+    from .tuner import Restart, Tuner
 
     out = Path(out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):

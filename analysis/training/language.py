@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from analysis.errors import BadInput, NotEnoughData
-from analysis.scoring.neural.loading import need, resolve_device
-from analysis.training.codec import Codec, unigram_logprobs
-from analysis.training.plan import Plan
-from analysis.training.text import Corpus
+from ..errors import BadInput, NotEnoughData
+from ..scoring.neural.loading import need, resolve_device
+from .codec import Codec, unigram_logprobs
+from .plan import Plan
+from .text import Corpus
 
 CHECKPOINTS, REPORT = "checkpoints", "training.json"
 
@@ -92,7 +92,7 @@ def _trained(
     """Return the report, and the function that writes the model into a folder."""
     import torch
 
-    from analysis.training.loop import LAST, Run
+    from .loop import LAST, Run
 
     if not (resume and (checkpoints / LAST).is_file()):
         # A tokenizer without its checkpoint belongs to another text.
@@ -146,11 +146,11 @@ def _trained(
 
 def _family(kind: str) -> Any:
     if kind == "lstm":
-        from analysis.training import lstm
+        from . import lstm
 
         return lstm
     need("transformers")
-    from analysis.training import transformer
+    from . import transformer
 
     return transformer
 

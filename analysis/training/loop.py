@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from analysis.errors import BadInput
-from analysis.files import atomic_write
-from analysis.training.plan import Plan
+from ..errors import BadInput
+from ..files import atomic_write
+from .plan import Plan
 
 Progress = Callable[[int, int, int], None]  # epoch, step, steps of an epoch
 WARM_UP, POOL = 100, 50  # steps; batches sorted by length together

@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from analysis.scoring.neural.lstm_model import LSTMModel, Shape
-from analysis.scoring.scorers.lstm import SETTINGS, VOCABULARY, WEIGHTS
-from analysis.scoring.words.tokens import Tokenization
-from analysis.scoring.words.unigrams import UNIGRAMS
-from analysis.training.codec import WordCodec, frequent_words
-from analysis.training.plan import Plan
+from ..scoring.neural.lstm_model import LSTMModel, Shape
+from ..scoring.scorers.lstm import SETTINGS, VOCABULARY, WEIGHTS
+from ..scoring.words.tokens import Tokenization
+from ..scoring.words.unigrams import UNIGRAMS
+from .codec import WordCodec, frequent_words
+from .plan import Plan
 
 
 def make_codec(plan: Plan, sentences: Sequence[str], checkpoint: Path | None = None) -> WordCodec:

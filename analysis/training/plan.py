@@ -5,8 +5,8 @@ import json
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from analysis.errors import BadInput, UnknownName
-from analysis.scoring.words.tokens import Tokenization
+from ..errors import BadInput, UnknownName
+from ..scoring.words.tokens import Tokenization
 
 KINDS = ("lstm", "transformer")
 UNITS = ("space", "chars", "jieba", "bpe")

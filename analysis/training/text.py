@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.errors import BadInput, NotEnoughData
+from ..errors import BadInput, NotEnoughData
 
 HELD_OUT_SHARE, MAX_HELD_OUT, MIN_SENTENCES = 0.05, 5_000, 20
 

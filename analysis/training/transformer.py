@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from analysis.errors import BadInput
-from analysis.scoring.neural.loading import need
-from analysis.scoring.scorers.lstm import END, UNKNOWN
-from analysis.scoring.words.unigrams import UNIGRAMS
-from analysis.training.codec import frequent_words
-from analysis.training.plan import Plan
+from ..errors import BadInput
+from ..scoring.neural.loading import need
+from ..scoring.scorers.lstm import END, UNKNOWN
+from ..scoring.words.unigrams import UNIGRAMS
+from .codec import frequent_words
+from .plan import Plan
 
 WORD_OR_MARK = r"\w+(?:[^\w\s]+\w+)*|[^\w\s]"
 WORD = r"\w+(?:[^\w\s]+\w+)*"

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from analysis.errors import BadInput
-from analysis.scoring.neural.loading import need, resolve_device
-from analysis.training.cola import Labelled, evaluate
-from analysis.training.loop import explain_out_of_memory
-from analysis.training.plan import TINY, Tuning
-from analysis.training.transformer import quiet
+from ..errors import BadInput
+from ..scoring.neural.loading import need, resolve_device
+from .cola import Labelled, evaluate
+from .loop import explain_out_of_memory
+from .plan import TINY, Tuning
+from .transformer import quiet
 
 NAMES = {0: "unacceptable", 1: "acceptable"}
 LONGEST = 128  # tokens of a sentence at most

@@ -1,6 +1,6 @@
 """Time the statistics of ten million simulated judgments, and z-scores against plain pandas in the same run.
 
-Run it as ``python tests/benchmarks/analysis/bench_agreement.py [JUDGMENTS]``; it prints a line for each
+Run it as ``python benchmarks/analysis/bench_agreement.py [JUDGMENTS]``; it prints a line for each
 figure. The bound is for ten million; agreement, nominal alpha, majority and shares by paradigm come from one
 report.
 """
@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from analysis.aggregation.ratings import ratings_report  # noqa: E402
 from analysis.agreement.report import agreement_report  # noqa: E402

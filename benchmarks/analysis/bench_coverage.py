@@ -1,6 +1,6 @@
 """Simulate how often 95 % intervals over few participants hold the true value, for every method.
 
-Run it as ``python tests/benchmarks/analysis/bench_coverage.py [--studies 2000] [--draws 1000]``; it prints a
+Run it as ``python benchmarks/analysis/bench_coverage.py [--studies 2000] [--draws 1000]``; it prints a
 table of shares by participants, items and true share, and one of item means of ratings from 1 to 7. Logits of
 people have SD 1 and those of items SD 1; items are fixed, so the true share is that of their mean over all
 people. The program ends with 1 if the default covers less than 90 % somewhere below 40 participants.
@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import scipy
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from analysis.aggregation.ratings import item_means  # noqa: E402
 from analysis.agreement.bootstrap import FEW_PARTICIPANTS, METHODS, Intervals, participant_intervals  # noqa: E402

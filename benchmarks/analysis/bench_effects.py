@@ -1,6 +1,6 @@
 """Time mixed models, alpha and power beside other programs, with equal results, in one run.
 
-Run it as ``python tests/benchmarks/analysis/bench_effects.py``; it prints a line for each: value, bound where
+Run it as ``python benchmarks/analysis/bench_effects.py``; it prints a line for each: value, bound where
 there is one, ratio to the peer, largest difference between results. statsmodels is asked for crossed variance
 components of one group: the right way to ask it. crowd-kit is taken from here or from the interpreter that
 ``BENCH_CROWDKIT_PYTHON`` names. Both sides of a ratio are CPU seconds of one thread, the best of some runs.
@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 import statsmodels.formula.api as smf
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from analysis.aggregation.dawid_skene import dawid_skene, one_coin  # noqa: E402
 from analysis.mixed_models.linear import MixedFit, mixed_model  # noqa: E402

@@ -1,6 +1,6 @@
 """Figures and results pages of 250,000 judgments: wall and CPU seconds, the first time and the second.
 
-Run ``BENCH_POSTGRES=postgres://USER@HOST/DATABASE python tests/benchmarks/analysis/bench_figures.py
+Run ``BENCH_POSTGRES=postgres://USER@HOST/DATABASE python benchmarks/analysis/bench_figures.py
 [JUDGMENTS]``. It makes a database of its own and drops it; ``--keep`` leaves it. The bounds are 4 s, then 0.3
 s.
 """
@@ -11,9 +11,9 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.benchmarks.analysis import stored_choices  # noqa: E402
+from benchmarks.analysis import stored_choices  # noqa: E402
 
 FIRST_S, NEXT_S = 4.0, 0.3
 PAGES = (

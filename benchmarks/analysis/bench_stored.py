@@ -1,6 +1,6 @@
 """Agreement of ten million judgments from PostgreSQL: seconds and memory, with results counted again in SQL.
 
-Run ``BENCH_POSTGRES=postgres://USER@HOST/DATABASE python tests/benchmarks/analysis/bench_stored.py
+Run ``BENCH_POSTGRES=postgres://USER@HOST/DATABASE python benchmarks/analysis/bench_stored.py
 [JUDGMENTS]``. It makes a database of its own (ten million need 8 GB and some minutes), reads the study in a
 new process through the steps of page, command and API (frame, exclusions, report), and drops the database;
 ``--keep`` leaves it, and a later run with ``--keep`` reads it as it is.
@@ -15,9 +15,9 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.benchmarks.analysis import stored_choices  # noqa: E402
+from benchmarks.analysis import stored_choices  # noqa: E402
 
 BOUND_S, BOUND_MIB = 20, 4096
 

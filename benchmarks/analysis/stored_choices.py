@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 DATABASE = "bench_choices"
 EACH = 343
 
@@ -63,7 +63,7 @@ import django
 django.setup()
 from experiments.models import MinimalPair, PresentationList
 from tests import cast
-from tests.benchmarks.analysis.stored_choices import bulk_materials
+from benchmarks.analysis.stored_choices import bulk_materials
 materials = bulk_materials({paradigms}, 5)
 study = cast.study("choices", materials=materials, n_lists=4)
 lists = list(study.lists.values_list("pk", flat=True))

@@ -1,6 +1,6 @@
 """How soon the first trial is visible on a mid-range phone in a slow network, and what a session weighs.
 
-Run ``python tests/benchmarks/collection/bench_first_trial.py [ROUNDS]``. Chromium at 390 × 844, four times
+Run ``python benchmarks/collection/bench_first_trial.py [ROUNDS]``. Chromium at 390 × 844, four times
 slower (CDP ``Emulation.setCPUThrottlingRate``), in a slow 4G as Lighthouse and WebPageTest define it: a round
 trip of 150 ms, 1.6 Mbit/s down, 750 kbit/s up, made by a line between browser and server
 (``slow_network.py``). Two ways to the first trial, the browser fresh in each:
@@ -24,12 +24,12 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.benchmarks.collection.slow_network import Line, SlowNetwork
-from tests.benchmarks.soak.pulse import Pulse
-from tests.benchmarks.soak.services import free_port, platform
-from tests.benchmarks.soak.study import SLUG, step
+from benchmarks.collection.slow_network import Line, SlowNetwork
+from benchmarks.soak.pulse import Pulse
+from benchmarks.soak.services import free_port, platform
+from benchmarks.soak.study import SLUG, step
 
 SLOW_4G = Line(round_trip_s=0.150, down=1.6e6 / 8, up=750e3 / 8)
 DEVELOPER_TOOLS = {

@@ -1,6 +1,6 @@
 """Judgments stored per second, against a plain Django view that inserts one row per request.
 
-Run ``python tests/benchmarks/collection/bench_load.py``. The plain view is served by gunicorn, ours by our
+Run ``python benchmarks/collection/bench_load.py``. The plain view is served by gunicorn, ours by our
 own server, each with one process of eight threads, with the same kind of database (SQLite in WAL mode with
 full synchronisation; ``BENCH_POSTGRES=postgres://…/DATABASE`` adds PostgreSQL, in which two databases are
 made and dropped). The server runs on core 0, the driver on core 1; every participant has one connection and
@@ -24,13 +24,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 PEOPLE, TRIALS = (1, 10, 50), 20
 ROUNDS, WARM_UP_ROUNDS = 9, 2
 ANSWERS = 1_000
 ONE_BY_EIGHT = ["--workers", "1", "--threads", "8"]
 OURS = ["config.serve", *ONE_BY_EIGHT]
-PLAIN = ["gunicorn", "tests.benchmarks.collection.plain_view", *ONE_BY_EIGHT]
+PLAIN = ["gunicorn", "benchmarks.collection.plain_view", *ONE_BY_EIGHT]
 PLAIN += ["--worker-class", "gthread", "--keep-alive", "60", "--log-level", "warning"]
 
 SETUP = """
@@ -198,7 +198,7 @@ def plain(folder: Path, url: str) -> tuple[Server, Callable[[int], list[list[Req
     environment.pop("DJANGO_SETTINGS_MODULE")
     environment_of_table = {**environment, "MAKE_TABLE": "1"}
     subprocess.run(
-        [sys.executable, "-m", "tests.benchmarks.collection.plain_view"],
+        [sys.executable, "-m", "benchmarks.collection.plain_view"],
         cwd=ROOT,
         env=environment_of_table,
         check=True,

@@ -1,9 +1,9 @@
 """Whole participant runs at once, against oTree, Potato, psiTurk and Label Studio, in one run on one machine.
 
-Run ``PEERS_ROOT=FOLDER python tests/benchmarks/collection/bench_peers.py``. The folder holds ``drivers/``,
+Run ``PEERS_ROOT=FOLDER python benchmarks/collection/bench_peers.py``. The folder holds ``drivers/``,
 load drivers of self-hosted peers with their ``harness.py`` and ``README.md``, and beside it the environments
 that this file says how to make; without them the benchmark says so and ends well. Our side is
-``tests/benchmarks/peers/obelus_driver.py``. Servers run on core 0, the driver on core 1; every acknowledged
+``benchmarks/peers/obelus_driver.py``. Servers run on core 0, the driver on core 1; every acknowledged
 answer is looked up in the store afterwards. PostgreSQL is taken where one listens on ``PG_PORT`` (5544) with
 a role ``bench``. Label Studio needs 100 s for 50 at once and is measured with up to 10, unless ``--long``.
 """

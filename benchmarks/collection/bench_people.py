@@ -1,6 +1,6 @@
 """How many people at once the cores of this machine serve: a load test with Locust on PostgreSQL.
 
-Run ``BENCH_POSTGRES=postgres://…/DATABASE python tests/benchmarks/collection/bench_people.py [--people
+Run ``BENCH_POSTGRES=postgres://…/DATABASE python benchmarks/collection/bench_people.py [--people
 500]``. In a database of its own it opens a study of 20 pairs, starts the web server as a service does, and
 lets so many participants take part at once with 2 to 4 seconds at a trial (``people.py``): 500 people send
 160 answers a second. Printed are p50, p95, p99 and errors of all requests and of answers, CPU seconds of the
@@ -21,11 +21,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from tests.benchmarks.collection.bench_load import Server, python  # noqa: E402
-from tests.benchmarks.soak.services import free_port  # noqa: E402
+from benchmarks.collection.bench_load import Server, python  # noqa: E402
+from benchmarks.soak.services import free_port  # noqa: E402
 
 DATABASE, P99_MS, WARM_UP_S = "bench_people", 300, 20
 SETUP = """
@@ -117,7 +117,7 @@ class Site:
         """Let people take part; the first seconds, while they arrive, are left out of the percentiles."""
         words = [
             "-m", "locust", "--headless", "--only-summary", "--loglevel", "ERROR", "--reset-stats",
-            "-f", str(ROOT / "tests/benchmarks/collection/people.py"), "--host", f"http://127.0.0.1:{self.port}",
+            "-f", str(ROOT / "benchmarks/collection/people.py"), "--host", f"http://127.0.0.1:{self.port}",
             "-u", str(people), "-r", str(max(1, people // WARM_UP_S)), "-t", f"{seconds + WARM_UP_S}s",
             "--csv", str(folder / f"people-{people}"), "--stop-timeout", "0",
         ]  # fmt: skip

@@ -1,6 +1,6 @@
 """Own time of recruitment: submissions listed, decided, sent and reconciled; an event; the campaign's pages.
 
-Run ``python tests/benchmarks/collection/bench_recruitment.py`` for SQLite in a temporary folder, and with
+Run ``python benchmarks/collection/bench_recruitment.py`` for SQLite in a temporary folder, and with
 ``BENCH_POSTGRES=postgres://USER@HOST/DATABASE`` for PostgreSQL as well, in a database of its own. The
 platform is in memory, so that every second is ours; sessions, trials and answers are rows as a study leaves
 them, and each page was visited once before.
@@ -26,9 +26,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.benchmarks.analysis import stored_choices  # noqa: E402
+from benchmarks.analysis import stored_choices  # noqa: E402
 
 DATABASE = "bench_recruitment"
 FEW, MANY, PEOPLE_AT_ONCE = 500, 10_000, 1_000

@@ -1,6 +1,6 @@
 """Error of the engine's response times in Chromium: synthetic key presses of known delay after the paint.
 
-Run ``python tests/benchmarks/collection/bench_rt.py [TRIALS]``. An observer of our own, apart from the
+Run ``python benchmarks/collection/bench_rt.py [TRIALS]``. An observer of our own, apart from the
 engine, waits a random while after a trial was painted and presses a key. The error is the stored ``rt_ms``
 minus the time from a truth of the observer's to the press. Three truths are printed, because each gives
 another mean:
@@ -27,7 +27,7 @@ from urllib.error import URLError
 
 from playwright.sync_api import Error, sync_playwright
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 PORT = 8797
 SETUP = """
 import json, django

@@ -1,6 +1,6 @@
 """CPU time of the web application for one participant's session, and its statements.
 
-Run ``python tests/benchmarks/collection/bench_session.py``; ``BENCH_POSTGRES=postgres://…/DATABASE`` adds
+Run ``python benchmarks/collection/bench_session.py``; ``BENCH_POSTGRES=postgres://…/DATABASE`` adds
 PostgreSQL, in which databases are made and dropped. A session is what ``bench_peers.py`` sends: link, consent
 with scripts, 20 forced choices with one request each, the last of which returns the page with the code. The
 requests go to ``config.wsgi.application`` without a server or socket between, so that only the application
@@ -28,7 +28,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 TRIALS, WARM_UP = 20, 30
 KEY = re.compile(r'name="arrival" value="([^"]+)"')
 SESSION = re.compile(r'data-session="([-\w]+)"')
@@ -167,7 +167,7 @@ def _n_statements(client: Client) -> int:
 
 def insert_rows(n_rows: int) -> dict[str, float]:
     """In a process of its own: rows through the plain view; returns CPU ms of one."""
-    from tests.benchmarks.collection.plain_view import application
+    from benchmarks.collection.plain_view import application
 
     client, start, prefix = Client(application), 0.0, os.getpid()
     for number in range(-100, n_rows):
@@ -226,7 +226,7 @@ def compare(label: str, checkouts: dict[str, Checkout], *, people: int, rounds: 
     here = checkouts["here"]
     for checkout in checkouts.values():
         checkout.prepare()
-    code = "from tests.benchmarks.collection import plain_view"
+    code = "from benchmarks.collection import plain_view"
     unset = {"MAKE_TABLE": "1", "DJANGO_SETTINGS_MODULE": ""}
     here.run("-c", code, **unset)
     runs: dict[str, list[dict[str, float]]] = {name: [] for name in [*checkouts, "plain"]}

@@ -1,6 +1,6 @@
 """Seconds of ``import analysis`` (in the wheel ``obelus``) and of the first statistic, in fresh processes.
 
-Run ``python tests/benchmarks/ecosystem/bench_library.py``; exits with 1 where the median of the import
+Run ``python benchmarks/ecosystem/bench_library.py``; exits with 1 where the median of the import
 exceeds 0.3 s.
 """
 
@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 LIMIT_S = 0.3
 RUNS = 9
 STATEMENTS = {

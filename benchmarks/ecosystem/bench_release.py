@@ -1,6 +1,6 @@
 """A release of 67 × 1,000 minimal pairs: seconds to build, write and validate it, and peak memory.
 
-Run ``python tests/benchmarks/ecosystem/bench_release.py``; ``DATABASE_URL`` chooses the database, in which a
+Run ``python benchmarks/ecosystem/bench_release.py``; ``DATABASE_URL`` chooses the database, in which a
 test database is made and dropped. Each pair has three choices. frictionless validates every row where it is
 installed (``make install-validators``). Ends with 1 above 60 CPU seconds in all, which are the seconds on a
 core without other work.
@@ -15,7 +15,7 @@ import time
 from importlib.util import find_spec
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 import django  # noqa: E402
@@ -25,6 +25,7 @@ django.setup()
 from django.db import connection  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
+from benchmarks.materials.bench_import import PAIRS, PARADIGMS, write_pairs  # noqa: E402
 from experiments.intake.store import MaterialSetInfo, store_materials  # noqa: E402
 from experiments.materials.readers.detect import read_materials  # noqa: E402
 from experiments.models import Experiment, MaterialSet  # noqa: E402
@@ -33,7 +34,6 @@ from releases.gold.build import build_release  # noqa: E402
 from releases.gold.options import Options  # noqa: E402
 from releases.gold.storage import write_folder  # noqa: E402
 from tests import cast  # noqa: E402
-from tests.benchmarks.materials.bench_import import PAIRS, PARADIGMS, write_pairs  # noqa: E402
 
 CHOICES, BOUND_S = 3, 60
 

@@ -1,6 +1,6 @@
 """The wheel: its size, and seconds from an empty environment to the first ``obelus compare``.
 
-Run ``python tests/benchmarks/ecosystem/bench_wheel.py`` where a package index is reachable; exits with 1
+Run ``python benchmarks/ecosystem/bench_wheel.py`` where a package index is reachable; exits with 1
 above 60 s. The first installation fills pip's cache and is not counted, so that the figure is of a warm
 index.
 """
@@ -12,9 +12,9 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.installed_wheel import build_wheel  # noqa: E402
+from tools.installed_wheel import build_wheel  # noqa: E402
 
 LIMIT_S = 60
 PAIRS, MODELS = 1_000, ("one", "two", "three")

@@ -1,6 +1,6 @@
 """Time and memory of drawing all paradigms: 67 x 1,000 pairs of English and 16 x 1,000 of Mandarin.
 
-Run ``python tests/benchmarks/materials/bench_generation.py [--n 1000] [--language en]``. Each language is
+Run ``python benchmarks/materials/bench_generation.py [--n 1000] [--language en]``. Each language is
 drawn in a process of its own, with all rows kept, as ``manage.py generate`` does. Ends with 1 beyond 60 s or
 500 MB.
 """
@@ -14,7 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 MOST_S, MOST_MB = 60, 500
 

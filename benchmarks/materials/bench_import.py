@@ -1,6 +1,6 @@
 """Import of 67 × 1,000 minimal pairs: seconds, peak memory, and the ratio to bare inserts of the same rows.
 
-Run ``python tests/benchmarks/materials/bench_import.py``; ``DATABASE_URL`` chooses the database, in which a
+Run ``python benchmarks/materials/bench_import.py``; ``DATABASE_URL`` chooses the database, in which a
 test database is made and dropped. The bound is ``executemany`` of the very rows that the import stored, into
 the same tables with their indexes and constraints, in the same run.
 """
@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 import django  # noqa: E402

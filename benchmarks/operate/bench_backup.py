@@ -1,6 +1,6 @@
 """Time and memory of a backup and of its restore with a million judgments, on a PostgreSQL of its own.
 
-Run ``python tests/benchmarks/operate/bench_backup.py [--judgments 1000000]``. Both commands run as an
+Run ``python benchmarks/operate/bench_backup.py [--judgments 1000000]``. Both commands run as an
 administrator runs them; memory is the largest resident size of their process. The restored rows have the
 checksums of the backup, because ``manage.py restore`` ends with an error otherwise. Bound: 600 MB, whatever
 the size.
@@ -17,12 +17,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from tests.benchmarks.analysis import stored_choices  # noqa: E402
-from tests.benchmarks.soak.cluster import make_cluster  # noqa: E402
-from tests.benchmarks.soak.services import database, free_port  # noqa: E402
+from benchmarks.analysis import stored_choices  # noqa: E402
+from benchmarks.soak.cluster import make_cluster  # noqa: E402
+from benchmarks.soak.services import database, free_port  # noqa: E402
 
 BOUND_MB = 600
 RESTORED = "bench_restored"

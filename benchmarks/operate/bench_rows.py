@@ -1,6 +1,6 @@
 """How much of a disk judgments take: rows a gigabyte on SQLite and PostgreSQL, all tables included.
 
-Run ``python tests/benchmarks/operate/bench_rows.py [--people 200]``; ``BENCH_POSTGRES=postgres://…/DATABASE``
+Run ``python benchmarks/operate/bench_rows.py [--people 200]``; ``BENCH_POSTGRES=postgres://…/DATABASE``
 adds PostgreSQL as well, in a database of its own. People take part in a study of 40 pairs through the
 functions of the web server: participant, consent, session, 40 trials and 40 judgments with what the browser
 measures. Printed are bytes for each judgment (its share of all these rows and their indexes), judgments a
@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 DATABASE, N_PAIRS = "bench_rows", 40
 MEASURED = {"focus_lost_ms": 0, "clock_step_ms": 0.1, "frames_late": 0}

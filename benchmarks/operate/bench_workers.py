@@ -1,6 +1,6 @@
 """Work shared by worker processes: how much faster two, each pinned to a core of its own, are than one.
 
-Run ``python tests/benchmarks/operate/bench_workers.py [--work imports] [--size N] [--rounds 3] [--hosts 4]
+Run ``python benchmarks/operate/bench_workers.py [--work imports] [--size N] [--rounds 3] [--hosts 4]
 [--database URL]``. It makes a database of its own (SQLite in a folder, or in the empty PostgreSQL database
 given) and lets one process, then two (or four, as four hosts), do the same work:
 
@@ -29,7 +29,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 NAME, SHARD = "bench-workers", 200
 LAYERS, WIDTH, TYPES = 6, 384, 400
@@ -223,7 +223,7 @@ class Imports:
         """The job of importing an upload of n pairs."""
         from django.core.files.base import ContentFile
 
-        from experiments.intake import upload_job
+        from experiments.intake import previews
         from experiments.intake.uploads import save_uploads
 
         texts = sentences(2 * n)
@@ -234,22 +234,22 @@ class Imports:
         lines = "".join(json.dumps(pair) + "\n" for pair in pairs)
         file = ContentFile(lines.encode(), name=f"{name}.jsonl")
         options = {"name": f"{NAME} {name}", "language": "en"}
-        uploads = save_uploads(self.user, [file], purpose=upload_job.PURPOSE, options=options)
-        return int(upload_job.import_later(uploads).pk)
+        uploads = save_uploads(self.user, [file], purpose=previews.PURPOSE, options=options)
+        return int(previews.import_later(uploads).pk)
 
     def warm_up(self, number: int) -> None:
         """Import one small upload, whose name the process makes its own."""
         from django.contrib.auth import get_user_model
 
-        from experiments import job_runner
+        from experiments.operation import job_runner
 
         self.user = get_user_model().objects.get(username=NAME)
         job_runner.run(self._queued(f"warm-up-{os.getpid()}", 50))
 
     def do(self, number: int) -> None:
         """Take jobs of the round, oldest first, until none is queued."""
-        from experiments import job_runner
         from experiments.models import Job
+        from experiments.operation import job_runner
 
         round_jobs = Job.objects.filter(pk__range=(number, number + UPLOADS - 1), state=Job.State.QUEUED)
         while (oldest := round_jobs.order_by("pk").first()) is not None:

@@ -1,6 +1,6 @@
 """Migrate five million judgments from the first schema to the present one: seconds and locks of each.
 
-Run ``BENCH_POSTGRES=postgres://USER@HOST/DATABASE python -m tests.benchmarks.operate.migrations``. It makes a
+Run ``BENCH_POSTGRES=postgres://USER@HOST/DATABASE python -m benchmarks.operate.migrations``. It makes a
 database of its own (five million need 6 GB and some minutes), fills it at the first migrations, applies the
 later ones in their order and drops the database; ``--keep`` leaves it.
 

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from harness import PG_PORT, TRIALS, WORK, NotAccepted, Peer, main, pct
 
-PROJECT = Path(__file__).resolve().parents[3]
+PROJECT = Path(__file__).resolve().parents[2]
 PYTHON = os.environ.get("OBELUS_PYTHON", str(PROJECT / ".venv/bin/python"))
 FOLDER = Path(WORK) / "obelus"
 MADE_FROM = ("*/migrations/*.py", "*/*/migrations/*.py", "static/**/*", "tests/cast.py")

@@ -1,6 +1,6 @@
 """Every architecture of transformers, tiny and with random weights, scored beside a loop over tokens.
 
-Run ``python tests/benchmarks/scoring/bench_architectures.py [--kinds causal,masked] [--names gpt2,mpt]``. The
+Run ``python benchmarks/scoring/bench_architectures.py [--kinds causal,masked] [--names gpt2,mpt]``. The
 score of a sentence must be within 1e-4 of the loop, or the model refused by name. Ends with 1 if a score is
 wrong, if anything but a refusal is raised, or if fewer than 80 causal or 30 masked architectures are
 compared.
@@ -14,7 +14,7 @@ from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 LEAST = {"causal": 80, "masked": 30}
 NO_MODELS = "torch or transformers is not installed: make install-models. Nothing is compared."

@@ -1,6 +1,6 @@
 """Causal scoring on one core, beside minicons, lm-evaluation-harness and what the core's products allow.
 
-Run ``PEERS_PYTHON=FOLDER/bin/python python tests/benchmarks/scoring/bench_causal.py [--data FOLDER] [--pairs
+Run ``PEERS_PYTHON=FOLDER/bin/python python benchmarks/scoring/bench_causal.py [--data FOLDER] [--pairs
 100]``. The same model of the size of GPT-2 small and the same BLiMP pairs go through all, in turns; figures
 are medians of pairs per CPU second. The bound is what the products of the model alone would take at the rate
 this core reaches on them by the better of torch's two libraries; peers are told theirs by torch's own. Ends
@@ -15,12 +15,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import numpy as np  # noqa: E402
 
-from tests.benchmarks.scoring import scoring_setup as setup  # noqa: E402
-from tests.benchmarks.scoring.products import VOCABULARY, WIDTH, Products, body_gflop  # noqa: E402
+from benchmarks.scoring import scoring_setup as setup  # noqa: E402
+from benchmarks.scoring.products import VOCABULARY, WIDTH, Products, body_gflop  # noqa: E402
 
 WAYS = ("tree", "plain", "own-head", "naive")
 LEAST = 0.6  # of the bound

@@ -1,6 +1,6 @@
 """Masked scoring on one core, beside minicons and what the core's products allow.
 
-Run ``PEERS_PYTHON=FOLDER/bin/python python tests/benchmarks/scoring/bench_masked.py [--data FOLDER] [--pairs
+Run ``PEERS_PYTHON=FOLDER/bin/python python benchmarks/scoring/bench_masked.py [--data FOLDER] [--pairs
 20]``. The same model of the size of BERT base and the same BLiMP pairs go through both, in turns, by the
 original pseudo-log-likelihood and by word-l2r; figures are medians of pairs per CPU second. minicons 0.3.39
 needs a method that transformers 5 dropped, which its driver puts back. The bound takes the better of torch's
@@ -15,12 +15,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import numpy as np  # noqa: E402
 
-from tests.benchmarks.scoring import scoring_setup as setup  # noqa: E402
-from tests.benchmarks.scoring.products import VOCABULARY, WIDTH, Products, body_gflop  # noqa: E402
+from benchmarks.scoring import scoring_setup as setup  # noqa: E402
+from benchmarks.scoring.products import VOCABULARY, WIDTH, Products, body_gflop  # noqa: E402
 
 METHODS = {"pll": "original", "pll-l2r": "within_word_l2r"}  # ours: theirs
 LEAST, WANTED_RATIO, WANTED_SHARE = 0.6, 1.45, 0.85

@@ -1,6 +1,6 @@
 """N-gram models: CPU seconds and memory of training and of loading, seconds to score 67,000 minimal pairs.
 
-Run ``python tests/benchmarks/scoring/bench_ngrams.py [--sentences 200000] [--order 5]``. The text is
+Run ``python benchmarks/scoring/bench_ngrams.py [--sentences 200000] [--order 5]``. The text is
 synthetic (22 words a sentence, 50,000 word types): at 1,000,000 sentences about as many distinct n-grams as
 in the published comparison (32 million up to order 5 in 22.0 million tokens), where lmplz needed 28.6 CPU
 seconds and 1.1 GB on a core of this kind; lmplz is not run here. Memory is told in two parts: what the
@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import numpy as np  # noqa: E402
 

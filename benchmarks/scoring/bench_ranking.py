@@ -1,6 +1,6 @@
 """Do models rank our paradigms as they rank BLiMP's? A trigram, an LSTM and a transformer, trained here.
 
-Run ``python tests/benchmarks/scoring/bench_ranking.py --text wiki.txt --pairs blimp/*.jsonl --out FOLDER``;
+Run ``python benchmarks/scoring/bench_ranking.py --text wiki.txt --pairs blimp/*.jsonl --out FOLDER``;
 without ``--text`` and ``--pairs`` the files of ``shared/data`` beside the project. The text is WikiText's (a
 paragraph per line, tokens separated by spaces), CoNLL-U, or CoLA's table, of which the acceptable sentences
 are taken. ``--out`` keeps the trained models: a second run scores only. Prints the accuracy of each model on
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 import numpy as np  # noqa: E402

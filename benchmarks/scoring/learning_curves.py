@@ -2,10 +2,10 @@ r"""Learning curves in small: tiny models at several corpus sizes and seeds, sco
 
 Three parts, each the small form of a published experiment::
 
-    python tests/benchmarks/scoring/learning_curves.py blimp --text wiki.txt --pairs blimp/*.jsonl \
+    python benchmarks/scoring/learning_curves.py blimp --text wiki.txt --pairs blimp/*.jsonl \
         --out curves/blimp
-    python tests/benchmarks/scoring/learning_curves.py climp --pairs climp/*.csv --out curves/climp
-    python tests/benchmarks/scoring/learning_curves.py fict --text ewt.conllu --pairs blimp/*.jsonl \
+    python benchmarks/scoring/learning_curves.py climp --pairs climp/*.csv --out curves/climp
+    python benchmarks/scoring/learning_curves.py fict --text ewt.conllu --pairs blimp/*.jsonl \
         --out curves/fict
 
 Each prints the commands it runs (any of them may be typed by hand) and its tables, and writes into
@@ -27,7 +27,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-DATA = Path(__file__).resolve().parents[4] / "shared" / "data" / "blimp"
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "blimp"
 DRIVER = Path(__file__).resolve().parents[1] / "peers" / "scoring_driver.py"
 TYPES, CORE = 3_000, "1"
 EQUAL = 1e-4

@@ -24,18 +24,18 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks.soak import payers
-from tests.benchmarks.soak.audit import SERVES_S, audit, balance, gave_up_in_outage
-from tests.benchmarks.soak.backups import Rehearsals
-from tests.benchmarks.soak.broker import RabbitMQ, broker
-from tests.benchmarks.soak.cluster import make_cluster
-from tests.benchmarks.soak.machine import Clock, Disk
-from tests.benchmarks.soak.network import FlakyNetwork
-from tests.benchmarks.soak.people import Crowd, Person
-from tests.benchmarks.soak.pulse import PATIENCE_S, Pulse
-from tests.benchmarks.soak.services import Service, database, free_port, platform
-from tests.benchmarks.soak.study import SLUG, step
-from tests.benchmarks.soak.troubles import Troubles
+from benchmarks.soak import payers
+from benchmarks.soak.audit import SERVES_S, audit, balance, gave_up_in_outage
+from benchmarks.soak.backups import Rehearsals
+from benchmarks.soak.broker import RabbitMQ, broker
+from benchmarks.soak.cluster import make_cluster
+from benchmarks.soak.machine import Clock, Disk
+from benchmarks.soak.network import FlakyNetwork
+from benchmarks.soak.people import Crowd, Person
+from benchmarks.soak.pulse import PATIENCE_S, Pulse
+from benchmarks.soak.services import Service, database, free_port, platform
+from benchmarks.soak.study import SLUG, step
+from benchmarks.soak.troubles import Troubles
 
 N_LISTS, N_ITEMS, LEASE_MINUTES = 4, 12, 2
 SHARE_FLAKY, SHARE_PAID, SHARE_LEAVING = 0.2, 0.1, 0.2

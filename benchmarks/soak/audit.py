@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Container, Iterable
 from typing import Any
 
-from tests.benchmarks.soak.people import Person
-from tests.benchmarks.soak.pulse import Pulse
+from benchmarks.soak.people import Person
+from benchmarks.soak.pulse import Pulse
 
 
 def balance(sessions: Iterable[dict[str, Any]]) -> dict[int, int]:

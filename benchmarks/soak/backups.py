@@ -12,9 +12,9 @@ from typing import Any
 
 import psycopg
 
-from tests.benchmarks.soak.people import Person
-from tests.benchmarks.soak.services import ROOT
-from tests.benchmarks.soak.study import step
+from benchmarks.soak.people import Person
+from benchmarks.soak.services import ROOT
+from benchmarks.soak.study import step
 
 JUDGMENTS = "judgments.Judgment"
 TRIES, REST_S = 200, 3.0  # of a backup: the database is killed now and then while one is made

@@ -14,7 +14,7 @@ from amqp.exceptions import AMQPError
 from kombu.connection import Connection
 from kombu.exceptions import OperationalError
 
-from tests.benchmarks.soak.services import Service, free_port
+from benchmarks.soak.services import Service, free_port
 
 RABBITMQ = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
 ANSWERS_WITHIN_S = 90.0  # a start on an overloaded machine takes a minute

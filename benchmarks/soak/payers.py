@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 from urllib.parse import quote, urlencode, urlsplit
 
-from tests.benchmarks.soak.people import CODE
-from tests.doubles.mturk import DoubleServer
-from tests.doubles.mturk_service import TurkService
-from tests.doubles.mturk_validation import TurkError, external_url
-from tests.doubles.prolific import ProlificDouble
-from tests.doubles.prolific_platform import ProlificPlatform
+from benchmarks.soak.people import CODE
+from tools.doubles.mturk import DoubleServer
+from tools.doubles.mturk_service import TurkService
+from tools.doubles.mturk_validation import TurkError, external_url
+from tools.doubles.prolific import ProlificDouble
+from tools.doubles.prolific_platform import ProlificPlatform
 
 RECEIPT = re.compile(r'name="receipt" value="([0-9a-f]+)"')
 TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')

@@ -17,10 +17,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from benchmarks.soak.cluster import Cluster, as_user
 from config.run import commands
-from tests.benchmarks.soak.cluster import Cluster, as_user
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 RESTART_S = 0.3
 
 

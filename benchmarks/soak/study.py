@@ -1,6 +1,6 @@
 """The database's side of a soak: each step is a process of its own that goes by the soak's environment.
 
-``python -m tests.benchmarks.soak.study STEP``: ``make`` prepares a study, ``campaign`` one of its campaigns
+``python -m benchmarks.soak.study STEP``: ``make`` prepares a study, ``campaign`` one of its campaigns
 on the double of a platform, ``facts`` tells what is stored, ``money`` what the ledger holds, ``age`` lets
 calls without an answer be old enough to ask about, ``settle`` says what a person saw on the platform's site,
 ``lapse`` lets leases run out, ``sweep`` notes it. Arguments come as JSON on standard input, the result goes
@@ -12,7 +12,7 @@ import subprocess
 import sys
 from typing import Any
 
-from tests.benchmarks.soak.services import ROOT
+from benchmarks.soak.services import ROOT
 
 SLUG = "soak"
 

@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from tests.benchmarks.soak.machine import Clock, Disk
-from tests.benchmarks.soak.pulse import REST_S, Pulse
-from tests.benchmarks.soak.services import Service
+from benchmarks.soak.machine import Clock, Disk
+from benchmarks.soak.pulse import REST_S, Pulse
+from benchmarks.soak.services import Service
 
 FULL_S, SLOW_S, READ_ONLY_S, JUMP_S = 12.0, 12.0, 6.0, 8.0
 STALL_S, FLOW_S = (0.5, 2.0), 0.3  # of a slow disk: writes wait, then go through

@@ -1,16 +1,44 @@
-"""Middleware that gives each request an id, counts responses and logs slow ones by their view."""
+"""Middleware: request log and id, time zone and use of logins, and the page of responses 405."""
 
 import re
 import secrets
 from collections.abc import Callable
 from time import perf_counter
+from zoneinfo import ZoneInfo
 
 import structlog
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.utils import timezone
 
 from config.http.request_id import REQUEST_ID
+from experiments.accounts.adapters import TIME_ZONE, browser_time_zone, time_zone_names
+from experiments.accounts.login_sessions import note_use
 from experiments.operation.counters import count_saved, counters
+
+
+class MethodNotAllowedMiddleware:
+    """Adds a page with a link back to responses 405 of addresses that accept POST only.
+
+    A GET reaches these by a bookmark, or by the redirect after a login that a button required.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if request.method != "GET" or not isinstance(response, HttpResponseNotAllowed) or response.content:
+            return response
+        study = STUDY.match(request.path)
+        page = render(request, "405.html", {"back": study[0] if study else "/"}, status=405)
+        page["Allow"] = response["Allow"]
+        return page
+
+
+STUDY = re.compile(r"/studies/[-\w]+/")
+
 
 log = structlog.get_logger(__name__)
 HEADER = "X-Request-ID"
@@ -42,3 +70,35 @@ class RequestLogMiddleware:
             count_saved(seconds)
         response.headers[HEADER] = request_id
         return response
+
+
+DATA = "/api/"  # answers with UTC whoever asks
+
+
+class TimeZoneMiddleware:
+    """Shows times in the researcher's zone: the one chosen on the account page, else the browser's, else UTC.
+
+    The API, downloads and stored values keep UTC.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if request.path_info.startswith(DATA):
+            return self.get_response(request)
+        name = request.session.get(TIME_ZONE) or browser_time_zone(request)
+        with timezone.override(ZoneInfo(name) if name in time_zone_names() else None):
+            return self.get_response(request)
+
+
+class LoginUseMiddleware:
+    """Stores once a day that a login is in use, for the list of sessions on the account's page."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if not request.path_info.startswith(DATA):
+            note_use(request.session)
+        return self.get_response(request)

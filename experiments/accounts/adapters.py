@@ -1,8 +1,10 @@
 """Accounts: sign-up is closed unless ``OPEN_SIGNUP`` is set or somebody is invited; login and second-factor
 forms with labels; the time zone of the researchers' pages.
+
+Logins of other services (OpenID Connect, ORCID): whom they let in, and what is stored of them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, ClassVar
 from zoneinfo import available_timezones
@@ -20,6 +22,9 @@ from allauth.mfa.base import forms as mfa_forms
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.forms import ActivateTOTPForm
 from allauth.mfa.webauthn.forms import AddWebAuthnForm
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from allauth.socialaccount.models import SocialLogin
+from allauth.socialaccount.providers.openid_connect import views
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import MinimumLengthValidator
@@ -29,10 +34,11 @@ from django.dispatch import receiver
 from django.forms import Field
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from requests import RequestException
 
-from experiments.account_history import record, revoke_tokens
+from experiments.accounts.history import record, revoke_tokens
+from experiments.accounts.login_sessions import describe, end_sessions
 from experiments.encryption import SECOND_FACTOR, decrypt_text, encrypt_text
-from experiments.login_sessions import describe, end_sessions
 from experiments.models import ApiToken, Preferences
 from experiments.teams.invitations import find_invitation
 
@@ -53,7 +59,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
 
     def get_login_stages(self) -> list[str]:
         """What a login passes after the password."""
-        ours = {"allauth.account.stages.EmailVerificationStage": "experiments.accounts.ConfirmedAddressStage"}
+        ours = {"allauth.account.stages.EmailVerificationStage": f"{__name__}.ConfirmedAddressStage"}
         return [ours.get(stage, stage) for stage in super().get_login_stages()]
 
     def get_reauthentication_methods(self, user: User) -> list[dict[str, Any]]:
@@ -257,3 +263,55 @@ def _remember_time_zone(request: HttpRequest, user: User, **_: Any) -> None:
 def _describe_login(request: HttpRequest, **_: Any) -> None:
     """Store when and in which browser a login began."""
     describe(request.session, request.META.get("HTTP_USER_AGENT", ""))
+
+
+NAMES = ("name", "given_name", "family_name", "preferred_username")
+
+
+class OtherLoginAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allauth has no stubs
+    """A login of another service opens the account that it was connected with, never one by its address."""
+
+    def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
+        """Whether a login that is connected with no account makes one."""
+        return settings.OIDC_SIGNUP or settings.OPEN_SIGNUP
+
+    def can_authenticate_by_email(self, login: SocialLogin, email: str) -> bool:
+        """Never: who may name an address there would take over the account that has it here."""
+        return False
+
+    def populate_user(self, request: HttpRequest, sociallogin: SocialLogin, data: dict[str, Any]) -> Any:
+        """Fill in a new account; of what the service says, the id and the name are stored."""
+        user = super().populate_user(request, sociallogin, data)
+        claims = sociallogin.account.extra_data
+        claims = claims.get("userinfo") or claims.get("id_token") or {}
+        sociallogin.account.extra_data = {
+            "userinfo": {key: claims[key] for key in ("sub", *NAMES) if key in claims}
+        }
+        return user
+
+
+def leave(request: HttpRequest, provider_id: str) -> HttpResponse:
+    """Go to the other service, over a page of ours.
+
+    The content policy lets forms lead to this site only, and browsers apply it to redirects of a form too.
+    """
+    response = _asked(views.login, request, provider_id)
+    if response.status_code != 302 or response["Location"].startswith("/"):
+        return response
+    page = render(request, "socialaccount/leave.html", {"address": response["Location"]})
+    page["Cache-Control"] = "no-store"
+    return page
+
+
+def come_back(request: HttpRequest, provider_id: str) -> HttpResponse:
+    """Come back from the other service, logged in or with what it says instead."""
+    return _asked(views.callback, request, provider_id)
+
+
+def _asked(view: Callable[..., HttpResponse], request: HttpRequest, provider_id: str) -> HttpResponse:
+    """The response of a view that asks the other service; a page where it does not answer."""
+    try:
+        return view(request, provider_id)
+    except RequestException as error:
+        log.warning("other login does not answer", service=provider_id, reason=type(error).__name__)
+        return render(request, "socialaccount/authentication_error.html", status=503)

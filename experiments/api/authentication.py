@@ -14,7 +14,7 @@ from rest_framework.request import Request
 
 from experiments import limits
 from experiments.models import ApiToken, Experiment
-from experiments.models.api_token import token_digest
+from experiments.models.access import token_digest
 
 WRONG_TOKENS = 20  # of one network within a minute
 PAY_FIELDS = ("reward_minor", "currency")  # of a study

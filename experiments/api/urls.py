@@ -4,7 +4,7 @@ from typing import Any
 
 from django.urls import path
 
-from experiments.api import design_views, paradigm_views, views, webhook_views
+from experiments.api import design_views, views, webhook_views
 
 studies: dict[str, Any] = {"get": "list", "post": "create"}
 one_study: dict[str, Any] = {"get": "retrieve", "patch": "partial_update"}
@@ -39,14 +39,5 @@ urlpatterns = [
     path("materials/<slug:slug>/", views.MaterialViews.as_view({"get": "retrieve"}), name="api-material"),
     path("materials/<slug:slug>/pairs/", views.PairViews.as_view(), name="api-pairs"),
     path("materials/<slug:slug>/sentences/", views.SentenceViews.as_view(), name="api-sentences"),
-    path("paradigms/", paradigm_views.ParadigmsView.as_view(), name="api-paradigms"),
-    path("paradigms/lint/", paradigm_views.LintView.as_view(), name="api-paradigm-lint"),
-    path("paradigms/generate/", paradigm_views.GenerateView.as_view(), name="api-paradigm-generate"),
-    path("paradigms/<slug:language>/<slug:uid>/", paradigm_views.ParadigmView.as_view(), name="api-paradigm"),
-    path("own-paradigms/", paradigm_views.OwnParadigmsView.as_view(), name="api-own-paradigms"),
-    path("own-paradigms/<int:pk>/", paradigm_views.OwnParadigmView.as_view(), name="api-own-paradigm"),
-    path("pair-sets/", paradigm_views.PairSetsView.as_view(), name="api-pair-sets"),
-    path("pair-sets/<int:pk>/", paradigm_views.PairSetView.as_view(), name="api-pair-set"),
-    path("pair-sets/<int:pk>/pairs/", paradigm_views.DrawnPairsView.as_view(), name="api-drawn-pairs"),
     path("jobs/<int:pk>/", views.JobView.as_view(), name="api-job"),
 ]

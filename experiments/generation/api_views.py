@@ -18,8 +18,7 @@ from config.api_schema import ErrorSerializer
 from experiments.api.authentication import count_request
 from experiments.api.serializers import ObjectField, storable
 from experiments.generation.paradigms import sample_pairs, source_of
-from experiments.models import GeneratedPair, OwnParadigm, PairSet
-from experiments.paradigms.library import (
+from experiments.generation.stored.library import (
     CHECK_SECONDS,
     MAX_CHARACTERS,
     MAX_SEED,
@@ -34,8 +33,9 @@ from experiments.paradigms.library import (
     may_change,
     save_paradigm,
 )
-from experiments.paradigms.pair_sets import MAX_EACH, MAX_IMMEDIATE, create_pair_set, delete_pair_set
-from experiments.paradigms.word_lists import lexicon_for
+from experiments.generation.stored.pair_sets import MAX_EACH, MAX_IMMEDIATE, create_pair_set, delete_pair_set
+from experiments.generation.stored.word_lists import lexicon_for
+from experiments.models import GeneratedPair, OwnParadigm, PairSet
 
 MOST_CHOSEN = 200
 MAX_LINTED = 1000  # pairs that a request of the linter draws

@@ -22,10 +22,10 @@ from django.utils import timezone
 
 from analysis.errors import BadInput
 from config.http.unavailable import is_of_a_store
-from experiments.job_runner import FULL_DISK
 from experiments.materials.encoding import BINARY_SUFFIXES, Encoding, InferredEncoding, read_text
 from experiments.models import Job, Lab, Upload
 from experiments.models.upload import UPLOADS, upload_path
+from experiments.operation.job_runner import FULL_DISK
 
 log = structlog.get_logger(__name__)
 PREVIEWS = "previews"  # folder in that of an upload

@@ -1,9 +1,15 @@
-"""Tokens with which programs use the API; only their hashes are stored."""
+"""API tokens, login sessions, review links and invitations."""
 
 import hashlib
+from importlib import import_module
 
 from django.conf import settings
+from django.contrib.sessions.base_session import AbstractBaseSession
 from django.db import models
+from django.db.models import Q
+
+from experiments.models.experiment import Experiment
+from experiments.models.lab import Lab
 
 
 class ApiToken(models.Model):
@@ -37,3 +43,99 @@ class ApiToken(models.Model):
 def token_digest(key: str) -> str:
     """The hash under which a token is stored. Tokens are random (160 bits), so that no salt is needed."""
     return hashlib.sha256(key.encode()).hexdigest()
+
+
+class LoginSession(AbstractBaseSession):
+    """A cookie session and whose it is, without an address; :mod:`experiments.accounts.login_sessions` writes
+    it."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.CASCADE, related_name="login_sessions"
+    )
+    browser = models.CharField(max_length=60, blank=True, help_text="Browser and system, without versions.")
+    began_at = models.DateTimeField(null=True)
+    used_on = models.DateField(null=True)
+
+    class Meta:
+        ordering = ["-used_on", "-began_at"]
+
+    @classmethod
+    def get_session_store_class(cls) -> type:
+        """Return the class that reads and writes sessions."""
+        return import_module(settings.SESSION_ENGINE).SessionStore  # imports this model
+
+
+class ReviewLink(models.Model):
+    """One link: what it shows, until when, and how often it was opened."""
+
+    experiment = models.ForeignKey(Experiment, on_delete=models.CASCADE, related_name="review_links")
+    label = models.CharField(max_length=80)
+    digest = models.CharField(max_length=64, unique=True, editable=False, help_text="SHA-256 of the token.")
+    with_materials = models.BooleanField(default=False)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    n_uses = models.PositiveIntegerField(default=0, help_text="How often its first page was opened.")
+    last_used_on = models.DateField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+
+    def __str__(self) -> str:
+        return f"{self.label} (link for reviewers of {self.experiment})"
+
+
+PENDING = Q(accepted_at__isnull=True, revoked_at__isnull=True)
+
+
+class Invitation(models.Model):
+    """A role offered to whoever opens the link, until it is accepted, revoked or expired."""
+
+    experiment = models.ForeignKey(
+        Experiment, null=True, blank=True, on_delete=models.CASCADE, related_name="invitations"
+    )
+    lab = models.ForeignKey(Lab, null=True, blank=True, on_delete=models.CASCADE, related_name="invitations")
+    email = models.EmailField(help_text="In lower case.")
+    role = models.CharField(max_length=7)
+    digest = models.CharField(max_length=64, unique=True, editable=False, help_text="SHA-256 of the secret.")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    sent_at = models.DateTimeField(help_text="When its newest link was made.")
+    n_sent = models.PositiveSmallIntegerField(
+        default=1, help_text="Links made so far; only the last one works."
+    )
+    accepted_at = models.DateTimeField(null=True, blank=True)
+    accepted_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(experiment__isnull=True) ^ Q(lab__isnull=True), name="invitation_of_study_or_lab"
+            ),
+            models.UniqueConstraint(
+                fields=["experiment", "email"], condition=PENDING, name="one_pending_invitation_per_study"
+            ),
+            models.UniqueConstraint(
+                fields=["lab", "email"], condition=PENDING, name="one_pending_invitation_per_lab"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"invitation {self.pk} to {self.team}"
+
+    @property
+    def team(self) -> Experiment | Lab:
+        """What the invitation is to."""
+        team = self.experiment or self.lab
+        assert team is not None  # a constraint of the database
+        return team

@@ -1,16 +1,59 @@
-"""Sets of pairs drawn from paradigms, and what was changed in them by hand."""
+"""Stored lexicons, paradigms and pair sets, and with whom they are shared."""
 
-from typing import Any
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
 from experiments.models.experiment import Experiment
-from experiments.models.generation.sharing import Shared, SharedQuerySet
 from experiments.models.job import Job
+from experiments.models.lab import Lab, LabMembership, in_team
 from experiments.models.material import MaterialSet
 from experiments.models.team import AppendOnly
+
+Row = TypeVar("Row", bound="Shared")
+
+
+class SharedQuerySet(models.QuerySet[Row]):
+    """Queries on shared rows."""
+
+    def visible_to(self, user: Any) -> "SharedQuerySet[Row]":
+        """Return the rows that the user owns, or that the user's lab or study shares; staff see all."""
+        if user.is_staff:
+            return self
+        return self.filter(Q(owner=user) | Q(lab__memberships__user=user) | in_team(user, "study")).distinct()
+
+    def editable_by(self, user: Any) -> "SharedQuerySet[Row]":
+        """Return the rows that the user may change: own ones, and those of labs and studies as an editor."""
+        if user.is_staff:
+            return self
+        # Two conditions on one membership stand in one filter, so that both hold for the same row.
+        in_lab = Q(lab__memberships__user=user, lab__memberships__role__in=LabMembership.Role.editing())
+        return self.filter(Q(owner=user) | in_lab | in_team(user, "study", editing=True)).distinct()
+
+
+class Shared(models.Model):
+    """A row of one owner, perhaps shared with one lab or with the team of one study."""
+
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    lab = models.ForeignKey(Lab, null=True, blank=True, on_delete=models.SET_NULL, related_name="%(class)ss")
+    study = models.ForeignKey(
+        Experiment, null=True, blank=True, on_delete=models.SET_NULL, related_name="%(class)ss"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        abstract = True
+
+    @property
+    def shared_with(self) -> str:
+        """Who sees the row beside its owner."""
+        if self.lab is not None:
+            return f"the lab {self.lab}"
+        return f"the team of {self.study}" if self.study is not None else ""
 
 
 class PairSet(Shared):
@@ -120,3 +163,106 @@ class PairEdit(models.Model):
         if self.pk is not None and not self._state.adding:
             raise AppendOnly("changes of pairs never change")
         super().save(*args, **options)
+
+
+class WordList(Shared):
+    """Rows of a researcher beside the shipped lexicon; those of the newest version are in use."""
+
+    name = models.CharField(max_length=80, help_text="Name of the file, as messages name it.")
+    language = models.CharField(max_length=35, default="en")
+    source = models.CharField(max_length=500, help_text="Where the words come from.")
+    licence = models.CharField(max_length=200)
+
+    objects = SharedQuerySet["WordList"].as_manager()
+
+    class Meta:
+        ordering = ["name", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["owner", "name"], name="word_list_once_per_owner"),
+            models.CheckConstraint(
+                condition=Q(lab__isnull=True) | Q(study__isnull=True), name="word_list_shared_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def newest(self) -> "WordListVersion":
+        """The version in use."""
+        return self.versions.latest("number")
+
+
+class WordListVersion(models.Model):
+    """The rows of a list as somebody saved them; never changed."""
+
+    word_list = models.ForeignKey(WordList, on_delete=models.CASCADE, related_name="versions")
+    number = models.PositiveIntegerField()
+    text = models.TextField(help_text="CSV with the columns of the lexicon and of the forms.")
+    sha256 = models.CharField(max_length=64)
+    n_rows = models.PositiveIntegerField()
+    saved_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    saved_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["word_list", "-number"]
+        constraints = [
+            models.UniqueConstraint(fields=["word_list", "number"], name="word_list_version_number_once"),
+            models.CheckConstraint(condition=Q(number__gte=1), name="word_list_version_from_one"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.word_list} version {self.number}"
+
+
+class OwnParadigm(Shared):
+    """A paradigm of a researcher; its text is that of the newest version."""
+
+    uid = models.CharField(max_length=80, help_text="Name as its file states it.")
+    language = models.CharField(max_length=35, default="en")
+    phenomenon = models.CharField(max_length=80, blank=True)
+
+    objects = SharedQuerySet["OwnParadigm"].as_manager()
+
+    class Meta:
+        ordering = ["uid", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["owner", "uid"], name="own_paradigm_once_per_owner"),
+            models.CheckConstraint(
+                condition=Q(lab__isnull=True) | Q(study__isnull=True), name="own_paradigm_shared_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.uid
+
+    @property
+    def newest(self) -> "ParadigmVersion":
+        """The version that is drawn from."""
+        return self.versions.latest("number")
+
+
+class ParadigmVersion(models.Model):
+    """The text of a paradigm as somebody saved it; never changed."""
+
+    paradigm = models.ForeignKey(OwnParadigm, on_delete=models.CASCADE, related_name="versions")
+    number = models.PositiveIntegerField()
+    text = models.TextField(help_text="TOML, as it was saved.")
+    sha256 = models.CharField(max_length=64)
+    n_errors = models.PositiveIntegerField(default=0, help_text="Errors that the linter found on saving.")
+    saved_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    saved_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["paradigm", "-number"]
+        constraints = [
+            models.UniqueConstraint(fields=["paradigm", "number"], name="paradigm_version_number_once"),
+            models.CheckConstraint(condition=Q(number__gte=1), name="paradigm_version_from_one"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.paradigm} version {self.number}"

@@ -37,10 +37,10 @@ from psycopg import IsolationLevel
 from analysis.errors import BadInput
 from analysis.text import plural
 from config.version import code_version
-from experiments.job_runner import IOFailure, Run, enqueue, job
 from experiments.models import Job
 from experiments.operation import archive, tables
 from experiments.operation.backup_storage import forget_old, local_folder, store_backup
+from experiments.operation.job_runner import IOFailure, Run, enqueue, job
 
 FORMAT = "obelus-backup"
 FORMAT_VERSION = 1

@@ -15,7 +15,7 @@ from django.core.files import File
 from django.core.files.storage import Storage, storages
 
 from analysis.errors import BadInput
-from experiments.job_runner import IOFailure
+from experiments.operation.job_runner import IOFailure
 
 log = structlog.get_logger(__name__)
 FILE_NAME = re.compile(r"obelus-(?P<moment>\d{8}T\d{6}Z)-[0-9a-f]{8}\.backup")

@@ -16,11 +16,11 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from analysis.text import plural
-from experiments.account_history import record, record_token_made, revoke_tokens
-from experiments.accounts import TIME_ZONE, browser_time_zone, choose_time_zone, time_zone_names
-from experiments.login_sessions import end_sessions, public_id, sessions_of
+from experiments.accounts.adapters import TIME_ZONE, browser_time_zone, choose_time_zone, time_zone_names
+from experiments.accounts.history import record, record_token_made, revoke_tokens
+from experiments.accounts.login_sessions import end_sessions, public_id, sessions_of
 from experiments.models import ApiToken, LabMembership, Membership
-from experiments.models.api_token import token_digest
+from experiments.models.access import token_digest
 from experiments.pages.access import AuthenticatedRequest
 
 ONCE = "new_api_token"

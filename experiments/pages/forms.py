@@ -1,9 +1,17 @@
-"""Forms of the planning pages."""
+"""Forms of the planning pages.
+
+Confirmation page before an action that cannot be undone.
+
+Pages of tables; fewer rows on a phone.
+"""
 
 from typing import Any
 
 from django import forms
 from django.contrib.auth.models import AnonymousUser, User
+from django.core.paginator import Page, Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
@@ -140,3 +148,32 @@ class MemberForm(forms.Form):
         initial=Membership.Role.VIEWER,
         help_text="A viewer reads, an editor changes the study, an owner also changes the team.",
     )
+
+
+def is_sure(request: HttpRequest) -> bool:
+    """Whether the form was sent from the confirmation page."""
+    return "sure" in request.POST
+
+
+def ask(
+    request: HttpRequest, question: str, effect: str, *, yes: str, no: str, back: str, **context: object
+) -> HttpResponse:
+    """Render the confirmation page: the effect, a button that proceeds, a link that cancels."""
+    page = {"question": question, "effect": effect, "yes": yes, "no": no, "back": back}
+    return render(request, "experiments/sure.html", page | context)
+
+
+ON_A_PHONE = 25  # each row is a card there
+
+
+def page_of(request: HttpRequest, rows: Any, *, most: int) -> "Page[Any]":
+    """Return the requested page; a shorter one on a phone."""
+    return Paginator(rows, min(most, ON_A_PHONE) if is_phone(request) else most).get_page(
+        request.GET.get("page")
+    )
+
+
+def is_phone(request: HttpRequest) -> bool:
+    """Whether the browser is on a phone, by its client hint or its user agent."""
+    hint = request.headers.get("Sec-CH-UA-Mobile")
+    return hint == "?1" if hint else "Mobi" in request.headers.get("User-Agent", "")

@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, render
 from experiments.models import Job
 from experiments.models.lab import in_team
 from experiments.pages.access import role_in
-from experiments.pages.pagination import page_of
+from experiments.pages.forms import page_of
 
 PER_PAGE = 50
 

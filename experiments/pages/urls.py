@@ -7,8 +7,6 @@ from experiments.pages import account, jobs, manual, questions, settings, studie
 from experiments.pages.design import page as design
 from experiments.pages.design import rounds, sample
 from experiments.pages.editing import history, texts
-from experiments.pages.materials import lexicon
-from experiments.pages.paradigms import word_lists
 from experiments.pages.settings_steps import STEPS
 
 urlpatterns = [
@@ -58,13 +56,6 @@ urlpatterns = [
     ),
     path("", include("experiments.pages.teams.urls")),
     path("materials/", include("experiments.pages.materials.urls")),
-    path("paradigms/", include("experiments.pages.paradigms.urls")),
-    path("lexicon/", lexicon.lexicon_page, name="lexicon"),
-    path("lexicon/own/new/", word_lists.new, name="words-new"),
-    path("lexicon/own/<int:pk>/", word_lists.words, name="words"),
-    path("lexicon/own/<int:pk>/edit/", word_lists.edit, name="words-edit"),
-    path("lexicon/own/<int:pk>/share/", word_lists.share_words, name="words-share"),
-    path("lexicon/own/<int:pk>/delete/", word_lists.delete, name="words-delete"),
     path("manual/", manual.manual, name="manual"),
     path("manual/<path:name>", manual.manual_page, name="manual-page"),
     path("operation/", page.operation, name="operation"),

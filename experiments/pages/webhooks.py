@@ -15,7 +15,7 @@ from analysis.errors import BadInput
 from experiments.limits import LimitReached
 from experiments.models import Experiment, Webhook
 from experiments.pages.access import AuthenticatedRequest, get_study, may_edit
-from experiments.pages.pagination import page_of
+from experiments.pages.forms import page_of
 from experiments.webhooks import endpoints
 from experiments.webhooks.events import EVENTS
 from experiments.webhooks.targets import MAX_LENGTH

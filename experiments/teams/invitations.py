@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from analysis.errors import BadInput
 from experiments.models import AuditEntry, Experiment, Invitation, Lab, LabMembership, Membership
-from experiments.models.invitation import PENDING
+from experiments.models.access import PENDING
 from experiments.teams.members import only_owners, set_role, team_of
 from experiments.teams.roles import RANK
 

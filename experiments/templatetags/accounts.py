@@ -5,7 +5,7 @@ from typing import cast
 from django import template
 from django.conf import settings
 
-from experiments.accounts import sends_mail
+from experiments.accounts.adapters import sends_mail
 
 register = template.Library()
 

@@ -18,8 +18,8 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from analysis.errors import BadInput
-from experiments.job_runner import IOFailure, Run, job
 from experiments.models import AuditEntry, Job, Webhook, WebhookDelivery
+from experiments.operation.job_runner import IOFailure, Run, job
 from experiments.webhooks.events import DELIVER
 from experiments.webhooks.targets import PrivateTarget, resolve
 

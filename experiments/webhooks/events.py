@@ -8,8 +8,8 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
-from experiments.job_runner import enqueue
 from experiments.models import Experiment, Webhook, WebhookDelivery
+from experiments.operation.job_runner import enqueue
 
 DELIVER = "experiments.webhook"
 TEST = "webhook.test"

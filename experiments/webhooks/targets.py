@@ -12,7 +12,7 @@ from urllib.parse import SplitResult, urlsplit
 from django.conf import settings
 
 from analysis.errors import BadInput
-from experiments.job_runner import IOFailure
+from experiments.operation.job_runner import IOFailure
 
 MAX_LENGTH = 500
 NAT64 = ipaddress.ip_network("64:ff9b::/96")  # holds any IPv4 address, private ones as well

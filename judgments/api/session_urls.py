@@ -1,4 +1,4 @@
-"""Addresses of one session, under ``/api/v1/sessions/``; served through judgments.fastpath.middleware."""
+"""Addresses of one session, under ``/api/v1/sessions/``; served through config.http.token_addresses."""
 
 from django.urls import path
 

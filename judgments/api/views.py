@@ -1,4 +1,7 @@
-"""Judgments and the archive of studies over REST; whole files are in ``releases.api.judgment_files``."""
+"""Judgments and the archive of studies over REST; whole files are in ``releases.api.judgment_files``.
+
+Judgments as JSON, under the names of the contract.
+"""
 
 from collections.abc import Iterable
 from decimal import Decimal
@@ -18,16 +21,52 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from analysis.columns import JUDGMENT_COLUMNS
 from config.api_schema import ErrorSerializer
 from experiments.api.serializers import StudySerializer
 from experiments.lists.rounds import MOST_ROUNDS
 from experiments.models import ApiToken, TrialKind
 from experiments.pages.access import get_study
-from judgments.api.serializers import JudgmentSerializer
 from judgments.frames.listing import as_rows, judgments_of
 from judgments.frames.mturk_batch import batch_csv
 from judgments.models import Judgment
 from judgments.study_archive import archive, unarchive
+
+
+def text(name: str) -> serializers.CharField:
+    """A column of text."""
+    return serializers.CharField(read_only=True, allow_null=True, help_text=JUDGMENT_COLUMNS[name].meaning)
+
+
+def whole_number(name: str) -> serializers.IntegerField:
+    """A column of whole numbers."""
+    return serializers.IntegerField(read_only=True, allow_null=True, help_text=JUDGMENT_COLUMNS[name].meaning)
+
+
+class JudgmentSerializer(serializers.Serializer[Any]):
+    """One judgment: the columns of a judgment file, then those that identify the trial."""
+
+    participant = text("participant")
+    session = text("session")
+    item = text("item")
+    condition = text("condition")
+    sentence_id = text("sentence_id")
+    trial = text("trial")
+    task = text("task")
+    response = text("response")
+    value = serializers.FloatField(
+        read_only=True, allow_null=True, help_text=JUDGMENT_COLUMNS["value"].meaning
+    )
+    rt_ms = whole_number("rt_ms")
+    position = whole_number("position")
+    shown_first = text("shown_first")
+    kind = serializers.ChoiceField(TrialKind.choices, read_only=True)
+    status = serializers.ChoiceField(Judgment.Status.choices, read_only=True)
+    correct = serializers.BooleanField(read_only=True, allow_null=True)
+    list = text("list")
+    round = whole_number("round")
+    paradigm = text("paradigm")
+    pair_id = text("pair_id")
 
 
 class JudgmentFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no stubs

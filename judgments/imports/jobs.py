@@ -18,8 +18,8 @@ from experiments.intake.previews import (
     store_preview,
 )
 from experiments.intake.uploads import batch_of, discard_uploads, local_copies, upload_encoding
-from experiments.job_runner import Run, enqueue, job
 from experiments.models import Experiment, Job, MaterialSet, Upload
+from experiments.operation.job_runner import Run, enqueue, job
 from experiments.webhooks.events import emit
 from judgments.imports.readers import SourceOptions, read_judgments
 from judgments.imports.readers.presets import HEAD_BYTES, PRESETS, WHOLE, preset_rows, recognized_format

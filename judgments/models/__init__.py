@@ -4,10 +4,8 @@ from judgments.models.alert import Alert, AlertMail, AlertPreferences, AlertSett
 from judgments.models.judgment import Judgment
 from judgments.models.participant import Consent, Flag, Participant, PlatformIdentity, Tombstone
 from judgments.models.payment import Payment
-from judgments.models.platform_call import PlatformCall
-from judgments.models.platform_event import PlatformEvent
-from judgments.models.session import Session, SessionEvent
-from judgments.models.signal import Signal
+from judgments.models.platform_call import PlatformCall, PlatformEvent
+from judgments.models.session import Session, SessionEvent, Signal
 from judgments.models.submission import Submission
 from judgments.models.trial import Trial
 

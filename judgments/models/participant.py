@@ -1,4 +1,7 @@
-"""Participants under pseudonyms, with consent and flags; platform ids are stored apart."""
+"""Participants under pseudonyms, with consent and flags; platform ids are stored apart.
+
+Quality signals of sessions, as last computed; researchers decide what follows from them.
+"""
 
 from typing import Any
 

@@ -24,10 +24,10 @@ from experiments.intake.uploads import (
     quotas_of,
     save_uploads,
 )
-from experiments.job_runner import retry
 from experiments.materials.encoding import InferredEncoding
 from experiments.materials.schema import recognize_columns
 from experiments.models import Experiment, Job, Lab, MaterialSet, Upload
+from experiments.operation.job_runner import retry
 from experiments.pages.access import AuthenticatedRequest
 from experiments.pages.forms import LanguageInput
 from experiments.pages.materials.reading import (

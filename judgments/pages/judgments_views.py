@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods
 from analysis.errors import BadInput
 from experiments.models import AuditEntry, Experiment, Item, MinimalPair, Sentence, TrialKind
 from experiments.pages.access import AuthenticatedRequest, get_study, may_see_ids
-from experiments.pages.pagination import page_of
+from experiments.pages.forms import page_of
 from experiments.tasks.registry import shown_task
 from judgments.frames.listing import as_rows, judgments_of, with_sentences
 from judgments.frames.mturk_batch import batch_csv

@@ -13,13 +13,11 @@ from django.views.decorators.cache import never_cache
 
 from experiments.models import Experiment, Lab, MaterialSet, Membership
 from experiments.pages.access import AuthenticatedRequest, get_study, may_edit, role_in
-from experiments.pages.forms import set_remark
-from experiments.pages.pagination import page_of
+from experiments.pages.forms import page_of, set_remark
 from experiments.pages.studies import FolderForm, buttons
 from experiments.studies.readiness import steps
 from experiments.studies.study_list import ALL, ARCHIVED, NONE, StudyFilter, folders_of
 from experiments.tasks.registry import shown_task
-from judgments.alerts.evaluation import open_alerts
 from judgments.monitoring.live import live_counts
 from judgments.monitoring.overview import (
     by_activity,
@@ -29,6 +27,7 @@ from judgments.monitoring.overview import (
     study_cards,
     study_numbers,
 )
+from judgments.recruitment.alerts.evaluation import open_alerts
 
 DEMO = "demo"
 PER_PAGE = 24  # studies on the start page

@@ -23,8 +23,7 @@ from analysis.text import no_formula
 from experiments.lists.extra_trials import INSTRUCTION
 from experiments.models import AuditEntry, Experiment, TrialKind
 from experiments.pages.access import AuthenticatedRequest, get_study, may_edit, may_see_ids
-from experiments.pages.forms import set_remark
-from experiments.pages.pagination import page_of
+from experiments.pages.forms import page_of, set_remark
 from judgments.flags import LONGEST_REASON
 from judgments.models import Flag, Judgment, Participant, Payment, PlatformIdentity, Session, Signal, Trial
 from judgments.models.participant import identity_digests

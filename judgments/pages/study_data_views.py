@@ -1,4 +1,4 @@
-"""Deletion of a study, or of all answers in it; for owners, after confirmation."""
+"""Pages on the data of a study: archive, deletion and privacy."""
 
 from typing import Any
 
@@ -7,6 +7,8 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.text import capfirst
+from django.views.decorators.http import require_POST
 
 from analysis.errors import BadInput
 from experiments.models import Experiment, Membership
@@ -14,6 +16,9 @@ from experiments.pages.access import AuthenticatedRequest, get_study, role_in
 from experiments.teams.members import OnlyOwners
 from judgments.deletion import delete_study, erase_all_later, is_untaken
 from judgments.models import Participant
+from judgments.privacy.purge import move_purge_date
+from judgments.privacy.record import processing_record
+from judgments.study_archive import archive, cautions, obstacles, unarchive
 
 
 class ConfirmForm(forms.Form):
@@ -69,3 +74,67 @@ def _delete_study(request: AuthenticatedRequest, study: Experiment) -> HttpRespo
 
 def _erase_answers(request: AuthenticatedRequest, study: Experiment) -> HttpResponse:
     return redirect("job", erase_all_later(study, user=request.user).pk)
+
+
+@login_required
+def archive_study(request: AuthenticatedRequest, slug: str) -> HttpResponse:
+    """Ask, then archive the study."""
+    study = get_study(request.user, slug, editing=True)
+    if request.method == "POST":
+        try:
+            archive(study, by=request.user, is_confirmed="sure" in request.POST)
+        except BadInput as error:  # Race: it was opened or taken since the page was shown
+            messages.error(request, str(capfirst(str(error))))
+            return redirect("study-archive", slug)
+        messages.success(request, f"{study.title} is in the archive. Its overview takes it back.")
+        return redirect("home")
+    context = {
+        "study": study,
+        "page": "overview",
+        "obstacles": list(obstacles(study)),
+        "cautions": list(cautions(study)),
+    }
+    return render(request, "judgments/archive_study.html", context)
+
+
+@login_required
+@require_POST
+def unarchive_study(request: AuthenticatedRequest, slug: str) -> HttpResponse:
+    """Take the study back from the archive."""
+    study = unarchive(get_study(request.user, slug, editing=True), by=request.user)
+    messages.success(request, f"The study is in the list again; it is {study.get_status_display()}.")
+    return redirect("study", slug)
+
+
+class PurgeDateForm(forms.Form):
+    """The day on which the platform ids of a study are deleted."""
+
+    day = forms.DateField(
+        label="Delete platform ids on", widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
+    )
+
+
+@login_required
+def record(request: AuthenticatedRequest) -> HttpResponse:
+    """The record of processing activities of this installation."""
+    return render(
+        request, "judgments/processing_record.html", {"section": "account", "headings": processing_record()}
+    )
+
+
+@login_required
+@require_POST
+def change_purge_date(request: AuthenticatedRequest, slug: str) -> HttpResponse:
+    """Choose another day for the deletion of a closed study's platform ids."""
+    study = get_study(request.user, slug, editing=True)
+    form = PurgeDateForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "Give the day as year-month-day, for example 2027-03-31.")
+        return redirect("study-participants", slug)
+    try:
+        move_purge_date(study, form.cleaned_data["day"], by=request.user)
+    except BadInput as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, f"Platform ids are deleted on {form.cleaned_data['day']:%Y-%m-%d}.")
+    return redirect("study-participants", slug)

@@ -22,8 +22,8 @@ from django.utils import timezone
 from analysis.errors import BadInput
 from analysis.power.money import format_money
 from analysis.text import plural
-from experiments.job_runner import Run, enqueue, job
 from experiments.models import AuditEntry, Campaign, Job
+from experiments.operation.job_runner import Run, enqueue, job
 from experiments.webhooks.events import emit
 from judgments import payments
 from judgments.models import Payment, PlatformCall, Session, Submission

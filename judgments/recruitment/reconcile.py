@@ -14,8 +14,8 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from experiments.job_runner import Run, enqueue, job
 from experiments.models import Campaign, Job
+from experiments.operation.job_runner import Run, enqueue, job
 from judgments.models import Payment, PlatformCall, Session, Submission
 from judgments.recruitment.recruiter import (
     PlatformState,

@@ -1,13 +1,11 @@
 """Error responses: localized pages for participants, JSON for API clients, and a retry after 503."""
 
 import errno
-import re
 import sys
-from collections.abc import Callable
 from typing import Any
 
 from django.db import DataError
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.request import RawPostDataException
 from django.shortcuts import render
 from django.utils.translation import get_language_from_request
@@ -19,7 +17,6 @@ from experiments.studies.languages import interface_language
 from judgments.screens import shared_pages as screens
 
 PARTICIPANTS = ("/take/", "/s/")
-STUDY = re.compile(r"/studies/[-\w]+/")
 
 
 def is_participants(request: HttpRequest) -> bool:
@@ -50,25 +47,6 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Response 404; the same for missing pages and those without permission."""
     return screens.not_found(request) if is_participants(request) else errors.not_found(request, exception)
-
-
-class MethodNotAllowedMiddleware:
-    """Adds a page with a link back to responses 405 of addresses that accept POST only.
-
-    A GET reaches these by a bookmark, or by the redirect after a login that a button required.
-    """
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        response = self.get_response(request)
-        if request.method != "GET" or not isinstance(response, HttpResponseNotAllowed) or response.content:
-            return response
-        study = STUDY.match(request.path)
-        page = render(request, "405.html", {"back": study[0] if study else "/"}, status=405)
-        page["Allow"] = response["Allow"]
-        return page
 
 
 RETRY_AFTER_S = 5

@@ -2,6 +2,14 @@
 
 The address contains an unguessable token that identifies the participant, so the forms need no CSRF cookie,
 and a session works where cookies are dropped.
+
+Fallback for answers when background requests are blocked: the engine submits them as a form.
+
+Browser extensions or firewalls may block requests of scripts but not of pages. The engine then posts the
+pending answers (see ``static/js/engine/sender.js``), which are stored as over the API. The response
+contains the receipt and the plan.
+
+Views of the screens before the trials: line training and the participant's own modulus.
 """
 
 from collections.abc import Callable
@@ -24,7 +32,15 @@ from experiments.studies.wording import gettext
 from judgments.models import Session, SessionEvent
 from judgments.recruitment.mturk.external_question import MTURK, hit_form
 from judgments.recruitment.quotas import close_full_quota
-from judgments.screens.forms import HONEYPOT_FIELD, ClosingForm, Questionnaire, QuizForm, warm_up_context
+from judgments.screens.forms import (
+    HONEYPOT_FIELD,
+    ClosingForm,
+    LinesForm,
+    ModulusForm,
+    Questionnaire,
+    QuizForm,
+    warm_up_context,
+)
 from judgments.screens.shared_pages import allow_frame, closed, last_page, not_found, page, remember_protocol
 from judgments.screens.trial_screen import (
     feedback_context,
@@ -39,7 +55,14 @@ from judgments.sessions.lookup import session_by_token
 from judgments.sessions.navigation import Step, move_on, next_step, show
 from judgments.sessions.payload import MAX_RESPONSE_CHARACTERS, SentAnswer
 from judgments.sessions.places import StudyClosed
-from judgments.sessions.pretrial import quiz_attempt_of, record_background, record_quiz
+from judgments.sessions.pretrial import (
+    quiz_attempt_of,
+    record_background,
+    record_modulus,
+    record_quiz,
+    record_training,
+    skip_training,
+)
 from judgments.sessions.protocol import protocol_of
 from judgments.sessions.recording import PLUGIN_FAILURE, record_answers
 from judgments.sessions.removal import BY_PARTICIPANT, code_for_part, erase, hand_over, is_handed_over, leave
@@ -321,3 +344,31 @@ def render_step(
     if step.screen in AMONG_TRIALS:
         context["instructions_again"] = protocol.instructions.strip()
     return page(request, step.screen, language=protocol.language, status=status, **context)
+
+
+FIELD = "sent"  # the same JSON as the body of an API request
+
+
+@in_session
+def training(request: HttpRequest, session: Session) -> HttpResponse:
+    """Store one attempt at the line training, or skip it."""
+    if request.method == "POST" and next_step(session).screen == "training":
+        if request.POST.get("skip"):
+            skip_training(session)
+            return redirect("session", token=session.token)
+        form = LinesForm(session, request.POST)
+        if not form.is_valid():
+            return render_step(request, session, Step("training"), form=form, status=422)
+        record_training(session, form.typed(), form.estimates(), attempt=request.POST.get("attempt", ""))
+    return redirect("session", token=session.token)
+
+
+@in_session
+def modulus(request: HttpRequest, session: Session) -> HttpResponse:
+    """Store the participant's modulus."""
+    if request.method == "POST" and next_step(session).screen == "modulus":
+        form = ModulusForm(session, request.POST)
+        if not form.is_valid():
+            return render_step(request, session, Step("modulus"), form=form, status=422)
+        record_modulus(session, *form.cleaned_data["number"])
+    return redirect("session", token=session.token)

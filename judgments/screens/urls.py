@@ -2,21 +2,22 @@
 
 from django.urls import path
 
+from judgments.recruitment.mturk.frame_views import mturk_arrival
 from judgments.screens.arrival_views import consent, prolific_arrival, prolific_consent
 from judgments.screens.consent_copy import copy_page, copy_pdf, own_page, own_pdf
 from judgments.screens.fallback_views import submit_answers
-from judgments.screens.mturk_views import mturk_arrival
 from judgments.screens.offline_views import offline_page, worker
-from judgments.screens.pretrial_views import modulus, training
 from judgments.screens.session_views import (
     closing,
     continue_session,
     current,
     leave_session,
+    modulus,
     next_participant,
     questions,
     quiz,
     submit_answer,
+    training,
     withdraw,
 )
 

@@ -5,8 +5,8 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from analysis.errors import BadInput
-from experiments.job_runner import Run, enqueue, job
 from experiments.models import Experiment, ExperimentVersion, Job
+from experiments.operation.job_runner import Run, enqueue, job
 from experiments.studies.lifecycle import freeze_preview, sha256_of, snapshot
 from experiments.studies.rehearsals import DRY_RUN
 from judgments.models import Judgment, Participant, Session

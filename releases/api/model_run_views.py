@@ -1,20 +1,96 @@
-"""API views of scoring runs by this installation: start, progress, retry."""
+"""API views of scoring runs by this installation: start, progress, retry.
+
+Serializers of scoring runs by this installation: progress, failed shards, requests.
+"""
+
+from typing import Any
 
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import extend_schema
-from rest_framework import status
+from drf_spectacular.utils import extend_schema, extend_schema_field
+from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from analysis.comparison.in_depth.models import METHODS
 from experiments.pages.access import get_study
-from releases.api.run_serializers import ModelRunsRequest, RunDetailSerializer
+from releases.api.fields import BIGGEST, PlainText
 from releases.api.serializers import RunSerializer
 from releases.api.views import StudyAPIView
-from releases.models import ScoringRun
+from releases.models import ScoreShard, ScoringRun
+from releases.scoring.execution import progress_of
 from releases.scoring.runs import request_model_runs, retry_run
+from releases.scoring.shards import shards_of
 from releases.views.models.comparisons import runs_of
 from releases.views.releases import find
+
+SHOWN_FAILURES = 100
+
+
+class RunProgressSerializer(serializers.Serializer[Any]):
+    """How far a run of a model scored here is; zeros for tables of scores, which have no shards."""
+
+    sentences = serializers.IntegerField(help_text="Distinct ones.")
+    cached = serializers.IntegerField(help_text="Known before the run began.")
+    done = serializers.IntegerField()
+    percent = serializers.IntegerField()
+    shards = serializers.IntegerField()
+    shards_done = serializers.IntegerField()
+    shards_running = serializers.IntegerField()
+    shards_failed = serializers.IntegerField()
+    sentences_per_s = serializers.FloatField(allow_null=True, help_text="Of one process.")
+    seconds_left = serializers.IntegerField(allow_null=True)
+
+
+class FailedShardSerializer(serializers.ModelSerializer[ScoreShard]):
+    """A shard that failed three times, with the reason."""
+
+    class Meta:
+        model = ScoreShard
+        fields = ["number", "n_sentences", "attempts", "error"]
+        read_only_fields = fields
+
+
+class RunDetailSerializer(RunSerializer):
+    """A run with its progress."""
+
+    progress = serializers.SerializerMethodField()
+    failed_shards = serializers.SerializerMethodField()
+
+    class Meta(RunSerializer.Meta):
+        fields = [*RunSerializer.Meta.fields, "progress", "failed_shards"]
+        read_only_fields = fields
+
+    @extend_schema_field(RunProgressSerializer)
+    def get_progress(self, run: ScoringRun) -> dict[str, Any]:
+        """Counted now."""
+        return RunProgressSerializer(progress_of(run)).data
+
+    @extend_schema_field(FailedShardSerializer(many=True))
+    def get_failed_shards(self, run: ScoringRun) -> Any:
+        """The first hundred."""
+        failed = shards_of(run).filter(state=ScoreShard.State.FAILED)[:SHOWN_FAILURES]
+        return FailedShardSerializer(failed, many=True).data
+
+
+class ModelRunsRequest(serializers.Serializer[Any]):
+    """Models of this installation or of the hub, and the measures."""
+
+    models = serializers.ListField(
+        child=PlainText(max_length=400),
+        min_length=1,
+        max_length=50,
+        help_text="Such as hf-causal:NAME@step1000,step2000 (two runs) or "
+        "hf-causal:gpt2@COMMIT?boundary=corrected&vocabulary=tokenizer, or arpa:./FILE of "
+        "the installation's folder of models; every option of the command but device, trust and adapter.",
+    )
+    methods = serializers.ListField(
+        child=serializers.ChoiceField(choices=list(METHODS)), required=False, min_length=1, max_length=20
+    )
+    release = serializers.IntegerField(
+        required=False, allow_null=True, min_value=1, max_value=BIGGEST, help_text="Null: all materials."
+    )
+    device = serializers.ChoiceField(choices=["cpu", "gpu"], required=False)
 
 
 class RunView(APIView):

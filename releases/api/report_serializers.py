@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from analysis.aggregation.transforms import TRANSFORMS
+from analysis.aggregation.ratings import TRANSFORMS
 from analysis.agreement.bootstrap import METHODS
 from analysis.agreement.majority import TIES
 from analysis.comparison.leaderboard import DEFAULT_SORT

@@ -11,7 +11,7 @@ from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
 from analysis.aggregation.ordinal import ORDINAL_SLOPES
-from analysis.aggregation.transforms import TRANSFORMS
+from analysis.aggregation.ratings import TRANSFORMS
 from analysis.agreement.predictive import MORE
 from analysis.effects.report import BY, SLOPES
 from analysis.exclusions.multiverse import EFFECTS

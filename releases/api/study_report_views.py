@@ -19,7 +19,7 @@ from releases.api.fields import FILE, AnyObject, PlainText
 from releases.api.report_serializers import AgreementChoices, correction_field, outliers_field, sesoi_field
 from releases.api.report_views import Document
 from releases.api.views import StudyAPIView, with_exclusion
-from releases.gold.deviation_reasons import LONGEST_REASON
+from releases.gold.deviations import LONGEST_REASON
 from releases.gold.options import ReportOptions
 from releases.study_report.build import PACKAGE
 from releases.study_report.request import STUDY_REPORT, StoredReport, find_report, reports_of, request_report

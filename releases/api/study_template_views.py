@@ -14,9 +14,13 @@ from experiments.api.serializers import StudySerializer
 from judgments.api.views import AnyAccept
 from releases.api.fields import ANYTHING
 from releases.api.views import StudyAPIView
-from releases.study_templates.create import create_from_template, read_template
+from releases.study_templates.create import (
+    built_in_file,
+    built_in_templates,
+    create_from_template,
+    read_template,
+)
 from releases.study_templates.document import MAX_BYTES
-from releases.study_templates.library import built_in_file, built_in_templates
 from releases.views.study_templates import template_file
 
 

@@ -43,11 +43,10 @@ from releases.api.serializers import (
 from releases.comparison.compare import Options as ComparisonOptions
 from releases.comparison.compare import comparisons_of, request_comparison
 from releases.comparison.leaderboard import leaderboard
-from releases.gold.current_plan import chosen_exclusion, set_current_plan
 from releases.gold.describe import has_people
 from releases.gold.freeze import request_release
 from releases.gold.options import Options
-from releases.gold.plans import write_plan
+from releases.gold.plans import chosen_exclusion, set_current_plan, write_plan
 from releases.models import Comparison, ExclusionPlan, Release, ScoringRun
 from releases.reports.progress import note_look
 from releases.reports.report_cache import cached_report

@@ -17,8 +17,8 @@ from analysis.comparison.pairs import PairTable, pair_table
 from analysis.comparison.report import comparison_document
 from analysis.errors import BadInput, UnknownName
 from analysis.gold.writers import rounded
-from experiments.job_runner import enqueue
 from experiments.models import AuditEntry, Experiment
+from experiments.operation.job_runner import enqueue
 from releases.gold.storage import read, release_table
 from releases.models import Comparison, Release, ScoringRun, model_names, score_table
 from releases.scoring.runs import run_records

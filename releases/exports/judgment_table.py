@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.aggregation.transforms import transform_ratings
+from analysis.aggregation.ratings import transform_ratings
 from analysis.columns import CONTRACT, EXPORT_COLUMNS
 from analysis.errors import UnknownName
 from analysis.exclusions.apply import apply_plan

@@ -1,16 +1,19 @@
 """Deviations from the preregistered version: what it states, what was done, since when, and why.
 
 The list never takes silence for agreement: what the frozen version does not state is listed as not stated.
+
+Reasons of deviations: versions that editors write, of which the newest counts.
 """
 
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from analysis.errors import BadInput
@@ -29,13 +32,12 @@ from analysis.report.wording import join_list
 from analysis.rows import RATING_TASKS
 from analysis.text import no_formula, plural
 from experiments.lists.rounds import fewest_showings
-from experiments.models import Experiment, ExperimentVersion
+from experiments.models import AuditEntry, Experiment, ExperimentVersion
 from experiments.studies.lifecycle import snapshot
 from experiments.studies.targets import participants_needed, target_noun
 from experiments.templatetags.trail import in_words
 from judgments.models import Judgment, Session
 from releases.gold.describe import answered_between, sessions_of
-from releases.gold.deviation_reasons import reasons_of
 from releases.gold.frozen_plan import (
     CHOSEN,
     QUOTAS_CHANGED,
@@ -51,6 +53,45 @@ from releases.gold.frozen_plan import (
 from releases.gold.options import Options, ReportOptions
 from releases.gold.plans import as_plan, current_plan_row, find_plan, judgments_for
 from releases.models import DeviationReason, ExclusionPlan, Look
+
+LONGEST_REASON = 2000
+
+
+def reasons_of(study: Experiment) -> dict[str, list[DeviationReason]]:
+    """Every version of every reason by the key of its row, the newest first."""
+    reasons: dict[str, list[DeviationReason]] = {}
+    rows = DeviationReason.objects.filter(experiment=study).select_related("author").order_by("-pk")
+    for row in rows:
+        reasons.setdefault(row.key, []).append(row)
+    return reasons
+
+
+@transaction.atomic
+def write_reason(
+    study: Experiment, key: str, *, text: str, keys: Collection[str], user: Any = None
+) -> DeviationReason | None:
+    """Store a version of the reason of one of the list's rows, whose keys are given.
+
+    An empty text withdraws the reason; the same text again changes nothing and returns None.
+    """
+    text = "\n".join(text.split("\r\n")).strip()
+    if key not in keys:
+        raise BadInput(f"the list of deviations has no row {key!r}.", column="key", remedy="Reload the list.")
+    if len(text) > LONGEST_REASON:
+        raise BadInput(
+            f"the reason has {len(text):,} characters.",
+            column="text",
+            remedy=f"Write at most {LONGEST_REASON:,}.",
+        )
+    # Race: the lock on the study serializes two editors, so that a double click is one version.
+    Experiment.objects.select_for_update().get(pk=study.pk)
+    newest = DeviationReason.objects.filter(experiment=study, key=key).order_by("-pk").first()
+    if (newest.text if newest else "") == text:
+        return None
+    details = {"row": key, "reason": text or "withdrawn"}
+    AuditEntry.objects.create(experiment=study, user=user, action="reason of a deviation", details=details)
+    return DeviationReason.objects.create(experiment=study, key=key, text=text, author=user)
+
 
 GROUPS = {  # settings of a version that are one row where none of them was changed
     "task": ("Task", ("task",)),

@@ -9,8 +9,8 @@ from django.db import transaction
 from django.db.models import Max
 
 from analysis.exclusions.apply import Excluded
-from experiments.job_runner import IOFailure, enqueue
 from experiments.models import AuditEntry, Experiment, Job
+from experiments.operation.job_runner import IOFailure, enqueue
 from experiments.webhooks.events import emit
 from releases.gold.build import build_release
 from releases.gold.options import Options

@@ -1,4 +1,10 @@
-"""Exclusion plans: stored as versions, looked up by name, applied as masks."""
+"""Exclusion plans: stored as versions, looked up by name, applied as masks.
+
+The current exclusion plan of a study: pages, figures, exports, releases, reports and the API use it.
+
+Commands and the functions that compute reports exclude nothing unless a plan is named; pages and the API
+replace an empty choice by the current plan (:func:`chosen_exclusion`).
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -192,3 +198,49 @@ def _trial_rows(row: ExclusionPlan, excluded: Excluded) -> list[Exclusion]:
 def _by_judgment(excluded: Excluded) -> pd.Series:
     scopes = {step.name: step.scope for step in excluded.plan.steps}
     return excluded.mask["step"].map(scopes).eq("judgment").astype(bool)
+
+
+def current_exclusion(experiment: Experiment) -> str:
+    """The current plan in the syntax of ``--exclude``, with its version; empty where nothing is excluded."""
+    row = current_plan_row(experiment)
+    return f"{row.name}@{row.version}" if row is not None else ""
+
+
+def chosen_exclusion(experiment: Experiment, text: str) -> str:
+    """What a page or an API request excludes: the current plan unless it names another one or ``none``."""
+    choice = text.strip()
+    if choice in ("", CURRENT):
+        return current_exclusion(experiment)
+    return "" if choice == NONE else choice
+
+
+def current_plan(experiment: Experiment) -> Plan:
+    """The current plan; one without steps where none was chosen."""
+    row = current_plan_row(experiment)
+    return as_plan(row) if row is not None else Plan(NONE)
+
+
+@transaction.atomic
+def set_current_plan(experiment: Experiment, text: str, *, user: Any = None) -> ExclusionPlan | None:
+    """Make a stored plan (``name`` or ``name@version``) the current one; ``none``: nothing is excluded."""
+    # Race: the lock on the study serializes two editors, so that only one plan is current.
+    Experiment.objects.select_for_update().get(pk=experiment.pk)
+    before, row = current_plan_row(experiment), None
+    if text != NONE:
+        row = find_plan_row(experiment, text)
+        if row is None:
+            find_plan(experiment, text)  # an unknown name is refused with the existing names
+            raise BadInput(
+                f"{text!r} is not a stored plan.", column="plan", remedy="Save these steps as a plan first."
+            )
+    if row == before:
+        return row
+    ExclusionPlan.objects.filter(experiment=experiment, is_current=True).update(is_current=False)
+    if row is not None:
+        row.is_current = True
+        row.save(update_fields=["is_current"])
+    details = {"before": str(before or NONE), "after": str(row or NONE)}
+    AuditEntry.objects.create(
+        experiment=experiment, user=user, action="current exclusion plan changed", details=details
+    )
+    return row

@@ -23,7 +23,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import Storage, storages
 
 from analysis.errors import BadInput
-from experiments.job_runner import FULL_DISK, IOFailure
+from experiments.operation.job_runner import FULL_DISK, IOFailure
 from releases.models import Release
 
 log = structlog.get_logger(__name__)

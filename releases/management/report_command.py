@@ -9,8 +9,7 @@ from analysis.command_line.output import magnitudes_line
 from config.commands import ContractCommand
 from experiments.models import Experiment
 from experiments.studies.creation import find_experiment
-from releases.gold.current_plan import current_exclusion
-from releases.gold.plans import CURRENT, find_plan_row
+from releases.gold.plans import CURRENT, current_exclusion, find_plan_row
 
 EXCLUDE_HELP = (
     "a stored plan, steps such as rejected,flagged, or current: the study's current plan, "

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from analysis.errors import BadInput
-from experiments.job_runner import IOFailure
+from experiments.operation.job_runner import IOFailure
 from releases.publishing.repository import (
     Advance,
     Deposit,

@@ -20,8 +20,8 @@ from django.utils import timezone
 
 from analysis.errors import BadInput
 from analysis.gold.citation import Licence, licence_of
-from experiments.job_runner import IOFailure, Run, enqueue
 from experiments.models import AuditEntry, Experiment, Job, Mode, PlatformAccount
+from experiments.operation.job_runner import IOFailure, Run, enqueue
 from experiments.teams.roles import may_edit, owns
 from experiments.webhooks.events import emit
 from judgments.recruitment.credentials import secrets_of

@@ -16,7 +16,7 @@ import structlog
 
 from analysis.errors import BadInput
 from analysis.gold.citation import Licence
-from experiments.job_runner import IOFailure
+from experiments.operation.job_runner import IOFailure
 
 log = structlog.get_logger(__name__)
 TIMEOUT = httpx.Timeout(120.0, connect=10.0)  # seconds; a repository computes checksums before it answers

@@ -21,8 +21,14 @@ from analysis.multiple_tests import CORRECTION_NAMES
 from analysis.quality.report import SIGNALS
 from experiments.lists.rounds import round_numbers
 from experiments.models import Experiment
-from releases.gold.current_plan import chosen_exclusion, current_exclusion
-from releases.gold.plans import NONE, current_plan_row, find_plan_row, stored_names
+from releases.gold.plans import (
+    NONE,
+    chosen_exclusion,
+    current_exclusion,
+    current_plan_row,
+    find_plan_row,
+    stored_names,
+)
 from releases.reports.progress import RULE
 
 STEP_LABELS = {

@@ -26,8 +26,8 @@ from django.core.files.storage import default_storage
 from django.utils import timezone
 
 from analysis.command_line.documents import items_document
-from experiments.job_runner import enqueue
 from experiments.models import Experiment, Job
+from experiments.operation.job_runner import enqueue
 from experiments.page_cache import cache as django_cache
 from releases.gold.plans import find_plan
 from releases.models import ExclusionPlan, ScoringRun

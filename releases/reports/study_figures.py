@@ -20,7 +20,7 @@ from releases.material_frames import member_texts, score_frame, sentence_frame, 
 from releases.models import Comparison, Release
 from releases.reports.forms import EffectsForm, MultiverseForm
 from releases.reports.judgment_cache import data_version, study_judgments
-from releases.reports.planned_power import costs_by_size, plan_form, prospective_power
+from releases.reports.power_forms import costs_by_size, plan_form, prospective_power
 from releases.reports.progress import recent_progress
 from releases.reports.report_cache import (
     Report,

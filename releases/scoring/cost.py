@@ -10,8 +10,8 @@ from analysis.errors import BadInput
 from analysis.scoring import Scorer
 from analysis.scoring.model_uri import with_revisions
 from analysis.scoring.shards import shard_places
-from experiments.job_runner import enqueue
 from experiments.models import Experiment, Job, MinimalPair, Sentence
+from experiments.operation.job_runner import enqueue
 from releases.models import Release, ScorerSpec, ScoringRun
 from releases.scoring.execution import Progress, sentences_of
 from releases.scoring.loaded_model import model_of

@@ -17,8 +17,8 @@ from analysis.scoring import Scorer, Scores
 from analysis.scoring.base import flag_counts
 from analysis.scoring.measures import MEASURES, measure
 from analysis.scoring.words.contexts import in_context
-from experiments.job_runner import BROKER_ERRORS
 from experiments.models import Sentence
+from experiments.operation.job_runner import BROKER_ERRORS
 from releases.gold.storage import release_table
 from releases.models import Release, ScorerSpec, ScoreShard, ScoringRun, SentenceScore
 from releases.scoring.loaded_model import address_of, model_of

@@ -24,7 +24,7 @@ from analysis.scoring.model_uri import with_revisions
 from analysis.scoring.orientation import asks_for_sign
 from analysis.scoring.scorers.tables import COUNTS
 from analysis.table_forms import SENTENCES, read_number_columns
-from experiments.account_history import deleted_values
+from experiments.accounts.history import deleted_values
 from experiments.intake.previews import MAX_IMMEDIATE_BYTES, is_large
 from experiments.intake.uploads import (
     deleted_on_error,
@@ -33,9 +33,9 @@ from experiments.intake.uploads import (
     named_errors,
     save_uploads,
 )
-from experiments.job_runner import enqueue
 from experiments.materials.readers.sheets import check_parquet
 from experiments.models import AuditEntry, Experiment, Job, MaterialSet, Upload
+from experiments.operation.job_runner import enqueue
 from releases.models import SCORING_STARTED, Release, ScoringRun
 from releases.scoring.loaded_model import kind_of
 from releases.scoring.model_registry import checked_uri, shown_name

@@ -40,9 +40,9 @@ from experiments.intake.uploads import (
     named_errors,
     save_uploads,
 )
-from experiments.job_runner import Run, enqueue
 from experiments.materials.readers.sheets import check_parquet
 from experiments.models import AuditEntry, Experiment, Job, Sentence, Upload
+from experiments.operation.job_runner import Run, enqueue
 from releases.gold.describe import listed
 from releases.gold.storage import MANIFEST, checksum, store
 from releases.models import ScoringRun

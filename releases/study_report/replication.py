@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from analysis.report.checking import ABSOLUTE, RELATIVE
+from analysis.report.replicate import ABSOLUTE, RELATIVE
 from config.version import code_version
 from releases.gold.storage import Files, zip_entry
 

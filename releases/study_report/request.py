@@ -7,9 +7,9 @@ from django.db import transaction
 
 from analysis.effects.equivalence import check_sesoi
 from analysis.errors import BadInput
-from experiments.job_runner import Run, enqueue
 from experiments.lists.rounds import check_round
 from experiments.models import AuditEntry, Experiment, Job
+from experiments.operation.job_runner import Run, enqueue
 from judgments.models import Judgment
 from releases.gold.describe import listed
 from releases.gold.deviations import deviations_stamp

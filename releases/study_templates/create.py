@@ -1,8 +1,13 @@
-"""Read a template: what it would make, and the study in one transaction."""
+"""Read a template: what it would make, and the study in one transaction.
+
+The built-in templates, with materials of our own.
+"""
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -10,7 +15,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from rest_framework.exceptions import ValidationError as APIValidationError
 
-from analysis.errors import BadInput
+from analysis.errors import BadInput, UnknownName
 from analysis.exclusions.plan import Plan
 from experiments.api.serializers import StudySerializer
 from experiments.intake.store import MaterialSetInfo, refuse_errors, store_materials
@@ -24,9 +29,8 @@ from experiments.pages.design.forms import DesignForm
 from experiments.studies.creation import create_study
 from experiments.tasks.registry import get_task
 from judgments.recruitment.quotas import checked_quotas
-from releases.gold.current_plan import set_current_plan
-from releases.gold.plans import write_plan
-from releases.study_templates.document import TemplateDocument, parse_document
+from releases.gold.plans import set_current_plan, write_plan
+from releases.study_templates.document import SUFFIX, TemplateDocument, parse_document
 from releases.study_templates.export import DESIGN_FIELDS, STUDY_FIELDS
 
 TEXTS = ("paradigm", "phenomenon")
@@ -408,3 +412,30 @@ def _columns(
         columns["file"].append(document.file)
         columns["row"].append(document.lines.get((section, table, number), 0))
     return columns
+
+
+FOLDER = Path(__file__).parent / "built_in"
+
+
+def built_in_names() -> list[str]:
+    """Return the names of the built-in templates."""
+    return sorted(path.name.removesuffix(SUFFIX) for path in FOLDER.glob(f"*{SUFFIX}"))
+
+
+def built_in_file(name: str) -> bytes:
+    """Return the file of a built-in template."""
+    if name not in built_in_names():
+        raise UnknownName("template", name, built_in_names())
+    return (FOLDER / f"{name}{SUFFIX}").read_bytes()
+
+
+@cache
+def built_in_templates() -> tuple[dict[str, str], ...]:
+    """Return name, title, task and description of every built-in template."""
+    studies = {
+        name: parse_document(built_in_file(name), file=name).section("study") for name in built_in_names()
+    }
+    return tuple(
+        {"name": name, **{key: str(study[key]).strip() for key in ("title", "task", "description")}}
+        for name, study in studies.items()
+    )

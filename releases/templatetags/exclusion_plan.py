@@ -5,8 +5,7 @@ from typing import Any
 from django import template
 
 from analysis.exclusions.plan import Plan
-from releases.gold.current_plan import current_plan
-from releases.gold.plans import find_plan
+from releases.gold.plans import current_plan, find_plan
 
 register = template.Library()
 #: Pages whose numbers, files or figures depend on an exclusion plan, by their name in the study's menu.

@@ -20,7 +20,7 @@ from analysis.text import no_formula
 from experiments.models import Experiment
 from experiments.pages.access import get_study, may_edit
 from releases.exports.snippets import table_snippets
-from releases.gold.current_plan import current_exclusion
+from releases.gold.plans import current_exclusion
 from releases.reports.forms import ExcludeForm
 from releases.reports.progress import note_look
 

@@ -14,11 +14,17 @@ from analysis.exclusions.plan import Plan
 from analysis.gold.codebook import DEVIATION_FILE
 from analysis.report.deviations import DEVIATION, IN_PROGRESS, NOT_STATED, PLANNED
 from experiments.models import Experiment
-from releases.gold.current_plan import current_exclusion
-from releases.gold.deviation_reasons import LONGEST_REASON, reasons_of, write_reason
-from releases.gold.deviations import deviations_of, differing_sessions, published_rows
+from releases.gold.deviations import (
+    LONGEST_REASON,
+    deviations_of,
+    differing_sessions,
+    published_rows,
+    reasons_of,
+    write_reason,
+)
 from releases.gold.frozen_plan import choose_preregistered_version
 from releases.gold.options import ReportOptions
+from releases.gold.plans import current_exclusion
 from releases.reports.report_cache import cached
 from releases.study_report.request import reports_of
 from releases.views.base import csv_attachment, explained_on_top, json_attachment, page, study_page

@@ -14,8 +14,8 @@ from analysis.errors import BadInput
 from experiments.models import Experiment, Mode, PlatformAccount
 from experiments.pages.access import AuthenticatedRequest, may_edit
 from experiments.teams.roles import owns
-from judgments.pages.recruitment.campaign_access import action, sentence
 from judgments.recruitment import credentials
+from judgments.recruitment.pages.campaign_access import action, sentence
 from releases.gold.describe import withdrawn_since
 from releases.models import Publication
 from releases.publishing.publish import (

@@ -14,11 +14,11 @@ from django.views.decorators.http import require_safe
 
 from analysis.errors import BadInput
 from experiments.models import Design, Experiment, MinimalPair, ReviewLink, Sentence
-from experiments.pages.pagination import page_of
+from experiments.pages.forms import page_of
 from experiments.tasks.registry import shown_task
 from experiments.teams.review_links import count_use, find_link
-from releases.gold.current_plan import current_plan
 from releases.gold.describe import CONTENTS
+from releases.gold.plans import current_plan
 from releases.models import Release
 from releases.reports.forms import AgreementForm, RatingsForm
 from releases.reports.report_cache import cached_report

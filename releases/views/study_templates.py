@@ -10,10 +10,14 @@ from django.utils.text import get_valid_filename
 from analysis.errors import BadInput
 from experiments.models import Experiment
 from experiments.pages.access import AuthenticatedRequest, get_study
-from releases.study_templates.create import create_from_template, read_template
+from releases.study_templates.create import (
+    built_in_file,
+    built_in_templates,
+    create_from_template,
+    read_template,
+)
 from releases.study_templates.document import MAX_BYTES, SUFFIX
 from releases.study_templates.export import template_of
-from releases.study_templates.library import built_in_file, built_in_templates
 
 MEDIA_TYPE = "application/yaml; charset=utf-8"  # RFC 9512
 LONGEST_NAME = 100  # of an uploaded file, in messages

@@ -13,7 +13,7 @@ NOTEBOOK, PAGE = ROOT / "docs" / "how-to" / "tutorial.ipynb", ROOT / "docs" / "h
 RUN = """
 import json, runpy, sys
 from pathlib import Path
-tutorial = runpy.run_path("config/maintenance/tutorial.py")
+tutorial = runpy.run_path("tools/manual/long_tutorial.py")
 text = tutorial["page"](pictures=Path(sys.argv[1]))
 Path(sys.argv[1], "page.md").write_text(text, encoding="utf-8")
 assert not {name.partition(".")[0] for name in sys.modules} & {"django", "rest_framework", "celery"}

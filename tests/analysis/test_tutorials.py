@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.tutorial_pages import PAGES, executed
+from tools.manual.tutorials import PAGES, executed
 
 
 def words_of(text):
@@ -21,7 +21,7 @@ def test_there_are_four():
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_page_shows_what_its_code_gives(page, tmp_path):
     text = page.read_text(encoding="utf-8")
-    assert words_of(executed(text, tmp_path)) == words_of(text), "call python -m tests.tutorial_pages"
+    assert words_of(executed(text, tmp_path)) == words_of(text), "call python -m tools.manual.tutorials"
 
 
 def test_numbers_of_r_are_those_of_the_page(tmp_path):

@@ -12,7 +12,7 @@ import pytest
 
 import analysis
 import setup
-from tests.installed_wheel import build_wheel
+from tools.installed_wheel import build_wheel
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

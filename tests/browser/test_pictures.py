@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.pictures.camera import Camera, EmptyFigure, MachinePath
+from tools.pictures.camera import Camera, EmptyFigure, MachinePath
 
 EMPTY = "<svg xmlns='http://www.w3.org/2000/svg' width='200' height='200'></svg>"
 FIGURE = """<img src="data:image/svg+xml,{}" width="200" height="200" alt="figure">"""

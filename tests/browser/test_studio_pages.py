@@ -5,8 +5,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from experiments import job_runner
 from experiments.models import Design, Experiment, Job
+from experiments.operation import job_runner
 from experiments.page_cache import cache
 from experiments.pages.settings_steps import STEPS
 from releases import jobs

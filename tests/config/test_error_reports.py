@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from config.error_reports import without_persons
-from tests.doubles import serving
+from tools.doubles import serving
 
 ROOT = Path(__file__).resolve().parents[2]
 TOKEN, PERSON, WORDS = "4fT0xQ2sT0kEnOfASession", "5f5f5f5f5f5f5f5f5f5f5f5f", "my grandmother says so"

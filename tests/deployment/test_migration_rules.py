@@ -18,7 +18,7 @@ from django.db.models.functions import Now
 
 OURS = ("experiments", "judgments", "releases")
 #: The last migrations before this rule. They came before the first release, so no server had to serve through
-#: them; `tests/benchmarks/operate/migrations.py` measures what they lock.
+#: them; `benchmarks/operate/migrations.py` measures what they lock.
 BEFORE_THE_RULE = {"experiments": 24, "judgments": 17, "releases": 5}
 #: Later ones that are safe for a reason that the rule cannot see: {"app.0099_name": "reason"}. For one that
 #: requires a value the reason names the version that fills the column and always writes it.

@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.benchmarks.soak.people import Person, Wire
-from tests.benchmarks.soak.study import step
+from benchmarks.soak.people import Person, Wire
+from benchmarks.soak.study import step
 from tests.database import empty_database
 from tests.deployment.compose import DOCKER, FILLED_IN, ROOT, SITE_HOST, compose, seconds
 from tests.test_serve import serving, until
@@ -29,7 +29,9 @@ needs_services = pytest.mark.skipif(
     reason="needs DATABASE_URL=postgres://… and CELERY_BROKER_URL=amqp://…",
 )
 PROCESSES = ("web", "worker", "scheduler")
-QUEUE_BACKUP = "from experiments.job_runner import enqueue; enqueue('operation.backup', {}, key='test')"
+QUEUE_BACKUP = (
+    "from experiments.operation.job_runner import enqueue; enqueue('operation.backup', {}, key='test')"
+)
 LAST_JOB = "from experiments.models import Job; print(Job.objects.get(key='test').state)"
 
 

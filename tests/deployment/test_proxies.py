@@ -17,8 +17,8 @@ import pytest
 
 from config.http.body_limit import MAX_BODY_BYTES
 from tests.deployment.compose import DOCKER
-from tests.doubles import serving
 from tests.test_serve import until
+from tools.doubles import serving
 
 PARTICIPANTS = ("/take/study/", "/s/token/closing/", "/api/v1/sessions/token/judgments/", "/accounts/login/")
 UPLOADS = (

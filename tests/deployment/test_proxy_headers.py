@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from config.checks import check_proxy_headers
-from tests.doubles import serving
+from tools.doubles import serving
 
 DOCKER = Path(__file__).parents[2] / "docker"
 CADDYFILE = DOCKER / "proxy" / "Caddyfile"

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from config.maintenance.sizes import locked_names
 from tests.deployment.compose import DOCKER, ROOT
+from tools.sizes import locked_names
 
 LARGEST = 0.8  # of what it was
 USE = """

@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from tests.doubles.prolific import running
+from tools.doubles.prolific import running
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError, HTTPClientError
 
-from tests.doubles.mturk import running
+from tools.doubles.mturk import running
 
 QUESTION = (
     '<ExternalQuestion xmlns="http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/'

@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from tests.doubles.prolific_platform import PlayError
+from tools.doubles.prolific_platform import PlayError
 
 STUDY = {
     "name": "Sentences",

@@ -2,8 +2,8 @@
 
 import time
 
-from experiments.job_runner import Run, job
 from experiments.models import Phenomenon
+from experiments.operation.job_runner import Run, job
 
 
 @job("tests.slow")

@@ -3,8 +3,8 @@
 import pytest
 from celery import current_app
 
-from experiments.job_runner import KINDS
 from experiments.models import Job
+from experiments.operation.job_runner import KINDS
 from experiments.templatetags.work import WORDS
 from tests import cast
 

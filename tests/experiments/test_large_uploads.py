@@ -6,9 +6,9 @@ import pytest
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from experiments import job_runner
 from experiments.intake import previews
 from experiments.models import Experiment, Job, MaterialSet, Upload
+from experiments.operation import job_runner
 from tests import cast
 
 pytestmark = pytest.mark.django_db

@@ -6,7 +6,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from experiments.intake import upload_job
+from experiments.intake import previews
 from experiments.models import Job, MaterialSet, Upload
 from tests import cast
 from tests.experiments.materials.spreadsheet_files import write_xlsx
@@ -125,14 +125,14 @@ def test_a_large_set_is_stored_by_a_job_once(ada, monkeypatch):
     first, second = ada.post(address, form), ada.post(address, form)
     assert first.url == second.url and Job.objects.count() == 1
     from_worker = Job.objects.get()
-    from experiments import job_runner
+    from experiments.operation import job_runner
 
     job_runner.run(from_worker.pk)
     job_runner.run(from_worker.pk)
     from_worker.refresh_from_db()
     assert from_worker.state == Job.State.DONE, from_worker.error
     assert from_worker.result["pairs"] == 1 and MaterialSet.objects.count() == 1
-    assert from_worker.kind == upload_job.IMPORT
+    assert from_worker.kind == previews.IMPORT
 
 
 def test_uploads_and_sets_are_visible_to_their_owner_only(ada, client, settings):

@@ -3,10 +3,10 @@
 import pytest
 from rest_framework.test import APIClient
 
+from experiments.generation.pages.editor import BEGINNING
 from experiments.generation.paradigms import find_paradigm, sample_pairs, shipped
+from experiments.generation.stored import library, pair_sets
 from experiments.models import OwnParadigm, PairSet
-from experiments.pages.paradigms.editor import BEGINNING
-from experiments.paradigms import library, pair_sets
 from tests import cast
 
 pytestmark = pytest.mark.django_db

@@ -19,14 +19,14 @@ from django.utils import timezone
 
 from analysis.errors import BadInput
 from config.job_queue import celery_settings
+from experiments.intake.previews import import_later as import_materials_later
 from experiments.intake.previews import is_large
-from experiments.intake.upload_job import import_later as import_materials_later
 from experiments.intake.uploads import batch_of, discard_unfinished, save_uploads
-from experiments.job_runner import run
 from experiments.jobs import discard_unfinished_uploads
 from experiments.materials import encoding
 from experiments.materials.readers import spreadsheets
 from experiments.models import Job, Upload
+from experiments.operation.job_runner import run
 from judgments.imports.jobs import import_later as import_judgments_later
 from tests import cast
 
@@ -146,7 +146,7 @@ def test_a_preview_that_needs_too_much_memory_is_refused_with_one_sentence(ada, 
     settings.PREVIEW_MEMORY_BYTES = 100_000_000
     assert b"Reading the files" in ada.get(send(ada, "bomb.csv.gz", bomb(20)).url).content
     limits, size = resource.getrlimit(resource.RLIMIT_DATA), 400 << 20
-    monkeypatch.setattr("experiments.pages.materials.previews.reading_of", lambda *args: bytearray(size))
+    monkeypatch.setattr("experiments.pages.materials.reading.reading_of", lambda *args: bytearray(size))
     row = Job.objects.get()
     run(row.pk)
     row.refresh_from_db()
@@ -161,7 +161,7 @@ def test_a_preview_that_needs_too_much_memory_is_refused_with_one_sentence(ada, 
 @pytest.mark.parametrize(
     ("purpose", "import_upload", "reader"),
     [
-        ("materials", import_materials_later, "experiments.intake.upload_job.read_materials"),
+        ("materials", import_materials_later, "experiments.intake.previews.read_materials"),
         (
             "judgments",
             lambda uploads: import_judgments_later(uploads[0]),

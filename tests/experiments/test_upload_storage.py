@@ -14,11 +14,11 @@ from django.utils import timezone
 
 from experiments.intake import previews
 from experiments.intake.uploads import delete_stray_files, quota_of, save_uploads
-from experiments.job_runner import run
 from experiments.jobs import discard_unfinished_uploads
 from experiments.models import Job, MaterialSet, Upload
+from experiments.operation.job_runner import run
 from tests import cast
-from tests.doubles import s3, serving
+from tools.doubles import s3, serving
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ABOUT = {"name": "Corpus", "language": "en", "source": "", "licence": ""}
@@ -28,7 +28,7 @@ PAIRS = b"item,condition,sentence,expected\n1,a,One.,acceptable\n1,b,Two.,unacce
 @pytest.fixture(params=["s3", "folder"])
 def names(request, settings, tmp_path, monkeypatch):
     """The names in the storage of uploads, as the setting UPLOAD_STORAGE chooses it."""
-    monkeypatch.setattr("experiments.job_runner.send", lambda job_id: None)
+    monkeypatch.setattr("experiments.operation.job_runner.send", lambda job_id: None)
     if request.param == "folder":
         settings.MEDIA_ROOT = tmp_path
         yield lambda: sorted(
@@ -42,7 +42,7 @@ def names(request, settings, tmp_path, monkeypatch):
 
 @pytest.fixture
 def bucket(settings, monkeypatch):
-    monkeypatch.setattr("experiments.job_runner.send", lambda job_id: None)
+    monkeypatch.setattr("experiments.operation.job_runner.send", lambda job_id: None)
     with s3.running(monkeypatch) as double:
         s3.store_uploads(double, settings, monkeypatch)
         yield double

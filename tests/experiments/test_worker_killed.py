@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from experiments.job_runner import enqueue, requeue_stale
 from experiments.models import Job, MaterialSet, Phenomenon
+from experiments.operation.job_runner import enqueue, requeue_stale
 from tests.database import database_url
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -66,7 +66,7 @@ def wait_until(condition, seconds: float = 120) -> None:
 @pytest.fixture
 def material_set(transactional_db, monkeypatch) -> MaterialSet:
     """Where jobs leave their marks; the tests carry the ids of jobs themselves."""
-    monkeypatch.setattr("experiments.job_runner.send", lambda job_id: None)
+    monkeypatch.setattr("experiments.operation.job_runner.send", lambda job_id: None)
     return MaterialSet.objects.create(name="Marks", slug="marks", checksum="0")
 
 

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import connection
 
 from tests.database import database_url
-from tests.hosts.cluster import Cluster, may_make_networks, until
+from tools.cluster import Cluster, may_make_networks, until
 
 
 def _redis(folder: Path) -> Iterator[str]:

@@ -14,8 +14,8 @@ from experiments.models import Design, Experiment
 from judgments.models import Judgment, Session
 from judgments.sessions.arrival import CACHE_S
 from tests import cast
-from tests.hosts.cluster import Host, until
 from tests.judgments.screens.walk import hidden
+from tools.cluster import Host, until
 
 pytestmark = pytest.mark.postgres
 N_PEOPLE = 6

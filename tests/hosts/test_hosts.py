@@ -18,8 +18,8 @@ from judgments.models import Judgment, Session
 from releases.gold import storage
 from releases.models import Release
 from tests import cast
-from tests.hosts.cluster import Host, until
 from tests.releases.study import judged_study
+from tools.cluster import Host, until
 
 pytestmark = pytest.mark.postgres
 N_PAIRS = 2_600  # more sentences than a request imports
@@ -124,7 +124,7 @@ def test_killed_hosts_leave_work_that_others_finish_once(cluster):
     with first.browser() as browser:
         assert browser.post(address, json={"judgments": answers[:2]}).status_code == 200
     slow = "from config.celery import app; import django; django.setup()\n"
-    slow += "from experiments.job_runner import enqueue\n"
+    slow += "from experiments.operation.job_runner import enqueue\n"
     slow += f"enqueue('tests.slow', {{'steps': [6000, 3], 'set': {marks.pk}}})"
     assert second.start("-c", slow).wait() == 0, second.log.read_text()[-2000:]
     job = until(lambda: Job.objects.filter(kind="tests.slow", progress__gte=2).first())

@@ -2,8 +2,8 @@
 
 import pytest
 
-from experiments import job_runner
 from experiments.models import AuditEntry, Experiment, Job, MaterialSet, Membership
+from experiments.operation import job_runner
 from experiments.studies.history import old_and_new
 from judgments.models import Judgment, PlatformIdentity, Session, Tombstone
 from judgments.sessions.enrollment import begin_preview

@@ -17,7 +17,7 @@ django.setup()
 
 from analysis.scoring.scorers.arpa import ArpaScorer  # noqa: E402
 from config.celery import app  # noqa: E402
-from experiments import job_runner  # noqa: E402
+from experiments.operation import job_runner  # noqa: E402
 
 queue, folder = sys.argv[1], Path(sys.argv[2])
 scored = ArpaScorer.score

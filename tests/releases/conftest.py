@@ -5,7 +5,7 @@ from django.core.cache import caches
 from django.test import override_settings
 
 from analysis.scoring.scorers.arpa import ArpaScorer
-from experiments import job_runner
+from experiments.operation import job_runner
 from releases import jobs
 from releases.scoring import execution, loaded_model
 from tests.releases.models_dir import write_bigram

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from analysis.scoring import scorer
-from experiments import job_runner
+from experiments.operation import job_runner
 from releases.models import ScoringRun, SentenceScore
 from releases.scoring import execution
 from releases.scoring.runs import request_model_runs

@@ -3,8 +3,8 @@
 from django.core.files.base import ContentFile
 from django.utils import timezone
 
-from experiments import job_runner
 from experiments.models import Experiment, TrialKind
+from experiments.operation import job_runner
 from judgments.models import Judgment, Session, Trial
 from releases.gold.freeze import request_release
 from releases.gold.options import Options

@@ -18,8 +18,8 @@ from urllib.parse import urlparse
 import pytest
 from celery import Celery
 
-from experiments import job_runner
 from experiments.models import Job
+from experiments.operation import job_runner
 from releases.models import CachedScore, SentenceScore
 from releases.scoring import execution
 from releases.scoring.runs import request_model_runs

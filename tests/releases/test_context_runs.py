@@ -135,7 +135,7 @@ def test_a_failed_template_names_the_sentence(tmp_path):
     loaded_model.forget()
     prompt = "Before%3A%20%7Bcontext%7D%20%7Bsentence%7D"
     run = request_model_runs(study, [f"{URI}?prompt={prompt}"], user=cast.ada())[0]
-    from experiments import job_runner
+    from experiments.operation import job_runner
 
     job_runner.run(run.job_id)
     run.refresh_from_db()

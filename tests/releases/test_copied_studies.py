@@ -4,12 +4,12 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from experiments import job_runner
 from experiments.models import AuditEntry, Experiment, Job, Membership
+from experiments.operation import job_runner
 from releases.comparison.compare import request_comparison
+from releases.jobs import study_signals
 from releases.material_frames import score_frame
 from releases.models import ScoringRun
-from releases.quality import study_signals
 from releases.scoring import stored_scores
 from tests import cast
 from tests.releases.models_dir import URI

@@ -12,7 +12,7 @@ from judgments.recruitment.credentials import replace_secrets, secrets_of
 from judgments.recruitment.prolific import client as prolific_client
 from judgments.recruitment.recruiter import PlatformError
 from releases.demo.campaign import closed_campaign
-from releases.demo.people import simulate_participants
+from releases.demo.make import simulate_participants
 from tests import cast
 
 pytestmark = pytest.mark.django_db

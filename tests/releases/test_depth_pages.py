@@ -15,8 +15,8 @@ from rest_framework.test import APIClient
 
 from analysis.comparison.in_depth.report import SECTIONS
 from analysis.ngrams import train_model, write_arpa
-from experiments import job_runner
 from experiments.models import MinimalPair
+from experiments.operation import job_runner
 from judgments.models import Judgment
 from releases.comparison.compare import Options, request_comparison
 from releases.models import Comparison, ScoringRun

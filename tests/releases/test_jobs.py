@@ -7,8 +7,8 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import storages
 
 from analysis.errors import BadInput
-from experiments import job_runner
 from experiments.models import Job
+from experiments.operation import job_runner
 from releases import jobs
 from releases.comparison.compare import request_comparison
 from releases.gold import storage

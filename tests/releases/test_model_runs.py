@@ -12,8 +12,8 @@ from django.urls import reverse
 
 from analysis.errors import BadInput, UnknownName
 from analysis.scoring.scorers.arpa import ArpaScorer
-from experiments import job_runner
 from experiments.models import AuditEntry, Experiment, Job
+from experiments.operation import job_runner
 from releases.comparison.compare import request_comparison
 from releases.models import CachedScore, Comparison, ScoreShard, ScoringRun
 from releases.scoring import execution, loaded_model, model_registry

@@ -17,8 +17,8 @@ from django.core.management import call_command
 from django.db import connection
 from django.urls import reverse
 
-from experiments import job_runner
 from experiments.models import AuditEntry, Job, MaterialSet, Upload
+from experiments.operation import job_runner
 from releases.models import ScoringRun, SentenceScore
 from releases.scoring.runs import request_scoring
 from releases.scoring.surprisals import request_surprisals

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from experiments import job_runner
 from experiments.models import WebhookDelivery
+from experiments.operation import job_runner
 from experiments.webhooks import endpoints
 from experiments.webhooks.events import EVENTS
-from judgments.alerts.evaluation import evaluate_all
+from judgments.recruitment.alerts.evaluation import evaluate_all
 from releases.comparison.compare import Options, request_comparison
 from releases.models import ScoringRun
 from releases.scoring.runs import request_scoring

@@ -11,15 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from config.maintenance.audit import (
-    LARGEST_AGE,
-    LOCKS,
-    UnusableDatabase,
-    audit,
-    check_database,
-    locked_versions,
-)
-from config.maintenance.locks import read_lock
+from tools.audit import LARGEST_AGE, LOCKS, UnusableDatabase, audit, check_database, locked_versions
+from tools.locks import read_lock
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -142,9 +135,7 @@ def test_pip_refuses_a_file_of_torch_with_another_hash(tmp_path):
 
 
 def test_without_a_database_the_command_says_what_to_give():
-    done = subprocess.run(
-        [sys.executable, "-m", "config.maintenance.audit"], cwd=ROOT, capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, "-m", "tools.audit"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 2
     assert "OSV_DATABASE" in done.stdout
 
@@ -181,7 +172,7 @@ def test_a_file_that_is_no_database_of_pypi_is_refused(tmp_path):
 def test_the_command_says_what_is_wrong_with_an_unusable_file(tmp_path):
     old = database(tmp_path / "all.zip", advisory("idna", [], modified="2020-01-01T00:00:00Z"))
     done = subprocess.run(
-        [sys.executable, "-m", "config.maintenance.audit", str(old)],
+        [sys.executable, "-m", "tools.audit", str(old)],
         cwd=ROOT,
         capture_output=True,
         text=True,

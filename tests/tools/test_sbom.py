@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from config.maintenance.locks import LOCKS, Pin
-from config.maintenance.sbom import missing, pins_of, write_sbom
+from tools.locks import LOCKS, Pin
+from tools.sbom import missing, pins_of, write_sbom
 
 CYCLONEDX = shutil.which("cyclonedx-py") or shutil.which("cyclonedx-py", path=f"{sys.prefix}/sbom/bin")
 

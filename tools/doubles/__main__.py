@@ -11,7 +11,7 @@ def main() -> None:
     """Run the doubles; when one of them ends, end all."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # so that the processes below end too
     processes = [
-        subprocess.Popen([sys.executable, "-m", f"tests.doubles.{name}", "--port", str(port)])
+        subprocess.Popen([sys.executable, "-m", f"tools.doubles.{name}", "--port", str(port)])
         for name, port in PORTS.items()
     ]
     try:

@@ -1,6 +1,6 @@
 """A local MTurk: the requester API as boto3 speaks it, and a small worker site.
 
-``python -m tests.doubles.mturk --port 8601`` starts it by hand. Workers open ``/``; a page of the worker site
+``python -m tools.doubles.mturk --port 8601`` starts it by hand. Workers open ``/``; a page of the worker site
 shows the ExternalQuestion in an iframe, so that cookies and framing behave as on the platform where the
 product answers at another host name (127.0.0.1 and localhost are two sites).
 """
@@ -22,9 +22,9 @@ from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from tests.doubles import serving
-from tests.doubles.mturk_service import CHANGES, KINDS, PREVIEW, TurkService, group_of
-from tests.doubles.mturk_validation import TurkError, external_url
+from tools.doubles import serving
+from tools.doubles.mturk_service import CHANGES, KINDS, PREVIEW, TurkService, group_of
+from tools.doubles.mturk_validation import TurkError, external_url
 
 TARGET = "MTurkRequesterServiceV20170117."
 JSON = "application/x-amz-json-1.1"
@@ -398,7 +398,7 @@ def worker_id(person: str) -> str:
 
 def main() -> None:
     """Serve a double until it is interrupted."""
-    parser = argparse.ArgumentParser(prog="python -m tests.doubles.mturk", description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(prog="python -m tools.doubles.mturk", description=__doc__.split("\n")[0])
     parser.add_argument("--port", type=int, default=8601)
     server = DoubleServer(TurkService(), port=parser.parse_args().port)
     key, secret = next(iter(server.service.keys.items()))

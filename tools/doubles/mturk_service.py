@@ -17,7 +17,7 @@ from decimal import ROUND_HALF_UP, Decimal
 
 from botocore import xform_name
 
-from tests.doubles.mturk_validation import (
+from tools.doubles.mturk_validation import (
     LOCALE,
     MODEL,
     THIRTY_DAYS_S,

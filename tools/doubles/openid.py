@@ -14,7 +14,7 @@ import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
 from jwt.algorithms import RSAAlgorithm
 
-from tests.doubles import serving
+from tools.doubles import serving
 
 CLIENTS = {"obelus": "obelus-secret", "obelus-orcid": "obelus-orcid-secret"}
 KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)

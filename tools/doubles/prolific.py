@@ -1,6 +1,6 @@
 """A local double of Prolific: its API with the documented states and limits, and a small participant's side.
 
-Start it by hand with ``python -m tests.doubles.prolific --port 8602``; ``/play/`` is the participants' page,
+Start it by hand with ``python -m tools.doubles.prolific --port 8602``; ``/play/`` is the participants' page,
 with the faults to inject and the money that was paid.
 """
 
@@ -21,9 +21,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import jsonschema
 
-from tests.doubles import serving
-from tests.doubles.faults import Fault, FaultKind, Faults
-from tests.doubles.prolific_platform import (
+from tools.doubles import serving
+from tools.doubles.faults import Fault, FaultKind, Faults
+from tools.doubles.prolific_platform import (
     EVENT_TYPES,
     FILTERS,
     ApiError,
@@ -31,7 +31,7 @@ from tests.doubles.prolific_platform import (
     ProlificPlatform,
     Subscription,
 )
-from tests.doubles.prolific_shapes import BASE, ENDPOINTS, ERROR, MINIMUM_PAGE_SIZE, PAGE_SIZE_LIMIT
+from tools.doubles.prolific_shapes import BASE, ENDPOINTS, ERROR, MINIMUM_PAGE_SIZE, PAGE_SIZE_LIMIT
 
 DEFAULT_PAGE_SIZE = 20
 RETRY_AFTER_S = 1
@@ -87,7 +87,7 @@ class ProlificDouble(ThreadingHTTPServer):
             return self.requests[method, path]
 
     def fail_next(self, kind: str, n: int = 1, **where: Any) -> None:
-        """Let the next ``n`` matching requests fail; see :class:`~tests.doubles.faults.Fault`."""
+        """Let the next ``n`` matching requests fail; see :class:`~tools.doubles.faults.Fault`."""
         self.faults.fail_next(kind, times=n, **where)
 
     def arrive(self, study: str, person: str = "") -> str:

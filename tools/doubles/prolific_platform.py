@@ -26,7 +26,7 @@ import httpx
 import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from tests.doubles.prolific_shapes import (
+from tools.doubles.prolific_shapes import (
     CHANGEABLE_AFTER_PUBLISHING,
     MAX_BONUS_LINES,
     STUDY_OF_LIST,

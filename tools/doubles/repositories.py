@@ -15,7 +15,7 @@ from threading import RLock, Thread
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from tests.doubles.faults import FaultKind, Faults
+from tools.doubles.faults import FaultKind, Faults
 
 TOKEN = "double-token-of-a-repository"
 NO_DATASET = {"error": "Repository not found"}

@@ -11,7 +11,7 @@ import pytest
 from django.conf import LazySettings
 
 from config.settings import file_storage
-from tests.doubles import serving
+from tools.doubles import serving
 
 BUCKET = "lab"
 REFUSAL = (

@@ -14,11 +14,11 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.fuzz.api import fuzz_operations, fuzz_sequences
-from tests.fuzz.participants import fuzz_participants
-from tests.fuzz.site import Site, running_site
-from tests.fuzz.slow_clients import slow_clients
-from tests.fuzz.uploads import fuzz_uploads
+from tools.fuzz.api import fuzz_operations, fuzz_sequences
+from tools.fuzz.participants import fuzz_participants
+from tools.fuzz.site import Site, running_site
+from tools.fuzz.slow_clients import slow_clients
+from tools.fuzz.uploads import fuzz_uploads
 
 PEAK_BYTES = 1_500_000_000
 N_UPLOADS = 200

@@ -20,8 +20,8 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from tests.fuzz.examples import ExampleRequest, example_request, stored_identifiers
-from tests.fuzz.site import Site
+from tools.fuzz.examples import ExampleRequest, example_request, stored_identifiers
+from tools.fuzz.site import Site
 
 CHECKS = [
     not_a_server_error,

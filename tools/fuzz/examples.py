@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-from tests.fuzz.site import Site
+from tools.fuzz.site import Site
 
 #: Facts by the part of an address that its identifiers belong to, the most specific first.
 RESOURCES = {

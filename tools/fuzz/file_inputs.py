@@ -110,7 +110,7 @@ FILE_INPUTS = (
         {"file": ("judgments.csv", lambda facts: JUDGMENTS)},
     ),
     FileInput(
-        "judgments.pages.recruitment.demographic_views.UploadForm",
+        "judgments.recruitment.pages.demographic_views.UploadForm",
         "file",
         "/studies/{campaign_study}/campaigns/{campaign}/demographics/",
         "export.csv",
@@ -118,7 +118,7 @@ FILE_INPUTS = (
         'name="joined"',
     ),
     FileInput(
-        "judgments.pages.channel_views.LinksForm",
+        "judgments.recruitment.pages.channel_views.LinksForm",
         "file",
         STUDY + "links/",
         "people.csv",
@@ -126,7 +126,7 @@ FILE_INPUTS = (
         "participant,mail,link",
     ),
     FileInput(
-        "experiments.pages.paradigms.word_lists.WordsForm",
+        "experiments.generation.pages.word_lists.WordsForm",
         "file",
         "/lexicon/own/new/",
         "words.csv",
@@ -135,7 +135,7 @@ FILE_INPUTS = (
         WORDS_ABOUT,
     ),
     FileInput(
-        "experiments.pages.paradigms.editor",
+        "experiments.generation.pages.editor",
         "file",
         "/paradigms/new/",
         "paradigm.toml",

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
-from tests.fuzz.site import Site
+from tools.fuzz.site import Site
 
 METHODS = ["GET"] * 8 + ["POST"] * 14 + ["HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "QQ"]
 TEMPLATES = [

@@ -14,8 +14,8 @@ from typing import Any
 
 import httpx
 
+from benchmarks.soak.services import Service, children, free_port, platform
 from judgments.simulation.http_client import Page
-from tests.benchmarks.soak.services import Service, children, free_port, platform
 
 READY_TRIES = 600
 N_OPEN = 6  # sessions in progress of each study
@@ -37,17 +37,17 @@ import releases.jobs  # registers the kinds of jobs
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from experiments.generation.paradigms.document import source_of
-from experiments.job_runner import run
+from experiments.operation.job_runner import run
 from config.celery import app
 from experiments.models import ApiToken, Campaign, Experiment, Job, MaterialSet
 from experiments.pages.account import make_token
-from experiments.paradigms.library import save_paradigm
-from experiments.paradigms.pair_sets import create_pair_set
+from experiments.generation.stored.library import save_paradigm
+from experiments.generation.stored.pair_sets import create_pair_set
 from experiments.webhooks import endpoints
 from judgments.recruitment.credentials import add_account
 from experiments.studies.creation import create_study
 from judgments.models import Session, Submission, Trial
-from releases.study_templates.library import built_in_file
+from releases.study_templates.create import built_in_file
 from releases.models import Comparison, Release
 from releases.study_report.request import ReportOptions, request_report
 from releases.views.deviations import current_deviations

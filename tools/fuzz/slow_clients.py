@@ -19,8 +19,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from tests.benchmarks.soak.services import free_port
-from tests.fuzz.site import ROOT, Site
+from benchmarks.soak.services import free_port
+from tools.fuzz.site import ROOT, Site
 
 N_CLIENTS, N_BELOW_THREADS, LASTS_S, LIMIT_S = 20, 3, 8, 5  # the second is below the threads of one process
 N_THREADS = 16  # of ``config.serve`` with its defaults: 2 processes with 8 threads each

@@ -18,9 +18,9 @@ import httpx
 
 from judgments.simulation.http_client import Page
 from tests.experiments.pages.page_forms import sent_by_browser
-from tests.fuzz.file_inputs import FILE_INPUTS, FileInput
-from tests.fuzz.hostile_files import hostile_files, mutated
-from tests.fuzz.site import JobRow, Site
+from tools.fuzz.file_inputs import FILE_INPUTS, FileInput
+from tools.fuzz.hostile_files import hostile_files, mutated
+from tools.fuzz.site import JobRow, Site
 
 REQUEST_S, JOBS_S = 30, 600  # the latter for all jobs that are open at the end
 PREVIEW_S = 120  # for a job that reads a large file, with one like it before

@@ -24,7 +24,7 @@ from django.core.management import CommandError, get_commands, load_command_clas
 
 from analysis.command_line.program import parser_of_commands
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
 #: Where `obelus` is the script docker/systemd/obelus, which calls manage.py, not the library's command.
@@ -186,7 +186,7 @@ def reason_not_to_run(shown: Shown) -> str:
         return "targets install, test and build in the checkout"
     page = shown.place.partition(":")[0]
     if page.startswith("docs/tutorials/"):
-        return "run with the tutorials: tests/tutorial_pages.py"
+        return "run with the tutorials: tools/manual/tutorials.py"
     return NOT_RUN.get((page, shown.words[0])) or NOT_RUN.get(page, "")
 
 

@@ -1,13 +1,13 @@
-"""Run the code of the gallery of figures and draw its pictures: ``python -m tests.gallery_page``."""
+"""Run the code of the gallery of figures and draw its pictures: ``python -m tools.manual.gallery``."""
 
 import re
 from pathlib import Path
 from typing import Any
 
 from analysis.figures import export_figure
-from tests.tutorial_pages import run_block
+from tools.manual.tutorials import run_block
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "models" / "gallery.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "models" / "gallery.md"
 BLOCK = re.compile(
     r"^```python\n(?P<code>.*?)^```\n(?:\n!\[[^\]]*\]\(\.\./(?P<picture>[\w/.-]+)\)\n)?",
     re.MULTILINE | re.DOTALL,

@@ -1,4 +1,4 @@
-"""Write docs/reference/paradigms.md: ``python -m tests.paradigm_tables [--text WIKITEXT…]``.
+"""Write docs/reference/paradigms.md: ``python -m tools.manual.paradigm_tables [--text WIKITEXT…]``.
 
 The tables have the counts and surface cues of 1,000 pairs of every paradigm, the accuracy of a 5-gram model
 of the text, the share of pairs that a reader found odd (``tests/reference/paradigms_read.csv``), and
@@ -15,11 +15,11 @@ import pandas as pd
 
 from analysis.comparison.surface_cues import sentence_words
 from analysis.ngrams import BackoffModel, train_model
+from benchmarks.scoring.bench_ranking import PUBLISHED, SHARED, sentences
 from experiments.generation.lexicon import read_lexicon
 from experiments.generation.paradigms import LintReport, Paradigm, find_paradigm, lint, shipped
-from tests.benchmarks.scoring.bench_ranking import PUBLISHED, SHARED, sentences
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 DOCUMENT = ROOT / "docs" / "reference" / "paradigms.md"
 READ = ROOT / "tests" / "reference" / "paradigms_read.csv"
 PAIRS = 1000
@@ -40,7 +40,7 @@ HEAD = """# The paradigms
 
 BLiMP's 67 paradigms of English and CLiMP's 16 of Mandarin, with our templates and words; drawn by
 `manage.py generate`, see [Generate minimal pairs](../how-to/paradigms.md). Each gives 1,000 distinct
-pairs in less than a second. This page is written by `python -m tests.paradigm_tables`.
+pairs in less than a second. This page is written by `python -m tools.manual.paradigm_tables`.
 
 Figures of 1,000 pairs (seed 0, lexicons {versions}). *Methods*: 1 one prefix, 2 two prefixes, –
 neither, = the same words. *Possible* pairs, to one digit. *Words*, *bigrams*: accuracy of naive Bayes

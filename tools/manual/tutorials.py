@@ -1,4 +1,4 @@
-"""Run the code of the tutorials and write its output into their pages: ``python -m tests.tutorial_pages``.
+"""Run the code of the tutorials and write its output into their pages: ``python -m tools.manual.tutorials``.
 
 A page's blocks run in order in an empty folder, as a reader runs them: Python in one namespace, with the last
 expression in the block ``text`` that follows, and lines ``$ obelus …`` by the command.
@@ -22,7 +22,7 @@ import pandas as pd
 import analysis
 from analysis.command_line.program import main
 
-PAGES = sorted((Path(__file__).resolve().parents[1] / "docs" / "tutorials").glob("*.md"))
+PAGES = sorted((Path(__file__).resolve().parents[2] / "docs" / "tutorials").glob("*.md"))
 BLOCK = re.compile(
     r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<shown>.*?)^```\n)?"
     r"|^```console\n\$ (?P<command>[^\n]*)\n(?P<printed>.*?)^```\n",

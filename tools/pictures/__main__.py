@@ -22,8 +22,8 @@ from playwright.sync_api import Browser, sync_playwright
 
 from config.run import next_free
 from tests.browser.conftest import NAMES, QUIET
-from tests.doubles import mturk, prolific
-from tests.pictures.camera import DOCS, Camera, on_the_page
+from tools.doubles import mturk, prolific
+from tools.pictures.camera import DOCS, Camera, on_the_page
 
 READY_S = 600
 
@@ -95,7 +95,7 @@ def main() -> None:
         import django
 
         django.setup()
-        from tests.pictures import participants, studio
+        from tools.pictures import participants, studio
 
         password = (Path(folder) / "var" / "demo_password").read_text().strip()
         sizes = ((1280, 800), (390, 844))

@@ -13,7 +13,7 @@ from judgments.models import Session
 from judgments.sessions.pretrial import correct_choice
 from tests.browser import playing
 from tests.cast import ada, begin, draft, material_set, study
-from tests.pictures.camera import Camera
+from tools.pictures.camera import Camera
 
 DEMOS = {
     "demo-trial": "demo",

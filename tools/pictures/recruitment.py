@@ -8,7 +8,7 @@ from playwright.sync_api import Page
 from experiments.models import Campaign, Experiment, PlatformAccount
 from judgments.models import PlatformCall
 from judgments.recruitment import credentials
-from tests.pictures.camera import Camera
+from tools.pictures.camera import Camera
 
 HERE = "/studies/demo/campaigns/"
 STEPS = ("pay", "who", "completion", "review")

@@ -9,8 +9,8 @@ from playwright.sync_api import BrowserContext, Page
 from experiments.models import Experiment, Job
 from judgments.models import Participant
 from releases.models import Comparison
-from tests.pictures import recruitment
-from tests.pictures.camera import DOCS, Camera
+from tools.pictures import recruitment
+from tools.pictures.camera import DOCS, Camera
 
 PAGES = {
     "start": "/",

@@ -5,15 +5,15 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.command_line.output import CommandOutput
-from analysis.comparison.files import read_human, read_judgments, read_pairs, read_scores
-from analysis.comparison.in_depth.models import read_roster
-from analysis.comparison.in_depth.report import depth_document
-from analysis.comparison.pairs import pair_table
-from analysis.comparison.report import comparison_document
-from analysis.comparison.text_tables import comparison_text, depth_text, paradigms_text
-from analysis.scoring.conventions import recorded_specs, recorded_text
-from analysis.scoring.orientation import parse_signs, sign_of
+from ...comparison.files import read_human, read_judgments, read_pairs, read_scores
+from ...comparison.in_depth.models import read_roster
+from ...comparison.in_depth.report import depth_document
+from ...comparison.pairs import pair_table
+from ...comparison.report import comparison_document
+from ...comparison.text_tables import comparison_text, depth_text, paradigms_text
+from ...scoring.conventions import recorded_specs, recorded_text
+from ...scoring.orientation import parse_signs, sign_of
+from ..output import CommandOutput
 
 
 class FileComparison(CommandOutput):

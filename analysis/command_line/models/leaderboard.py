@@ -8,12 +8,12 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.command_line.output import CommandOutput
-from analysis.comparison.in_depth.models import read_roster, roster
-from analysis.comparison.leaderboard import DEFAULT_SORT, ComparedModels, leaderboard_document
-from analysis.errors import BadInput
-from analysis.scoring.conventions import recorded_text
-from analysis.text import cell, plain_table, plain_text
+from ...comparison.in_depth.models import read_roster, roster
+from ...comparison.leaderboard import DEFAULT_SORT, ComparedModels, leaderboard_document
+from ...errors import BadInput
+from ...scoring.conventions import recorded_text
+from ...text import cell, plain_table, plain_text
+from ..output import CommandOutput
 
 WIDTH = 130
 SHARED = ("pairs", "labeled_pairs")  # what comparisons on one leaderboard have in common

@@ -13,36 +13,36 @@ import pandas as pd
 from rich.console import Console
 from rich.progress import Progress
 
-from analysis.command_line.output import CommandOutput
-from analysis.comparison.files import read_pairs, read_sentences
-from analysis.comparison.in_depth.models import PREFIX_METHODS
-from analysis.comparison.in_depth.prefixes import sentence_regions
-from analysis.errors import BadInput, MissingColumns
-from analysis.files import SUFFIXES, atomic_write, write_table
-from analysis.scoring import ScoredSentences, Scorer, Scores, score_sentences, scorer
-from analysis.scoring.base import FLAG_CUT, FLAGS
-from analysis.scoring.conventions import COUNTED, RECORD
-from analysis.scoring.frames import context_column, model_name
-from analysis.scoring.judgment_prompts import (
+from ...comparison.files import read_pairs, read_sentences
+from ...comparison.in_depth.models import PREFIX_METHODS
+from ...comparison.in_depth.prefixes import sentence_regions
+from ...errors import BadInput, MissingColumns
+from ...files import SUFFIXES, atomic_write, write_table
+from ...scoring import ScoredSentences, Scorer, Scores, score_sentences, scorer
+from ...scoring.base import FLAG_CUT, FLAGS
+from ...scoring.conventions import COUNTED, RECORD
+from ...scoring.frames import context_column, model_name
+from ...scoring.judgment_prompts import (
     FORCED_CHOICE,
     PROMPT_METHODS,
     PromptScorer,
     prompt_question,
 )
-from analysis.scoring.measures import check_method
-from analysis.scoring.model_uri import parse_model_uri, with_revisions
-from analysis.scoring.orientation import SIGNS
-from analysis.scoring.scorers.babylm_predictions import PAIR_COLUMNS, babylm_predictions, equal_scores
-from analysis.scoring.words.contexts import IN_CONTEXT, ContextRule, ContextScorer, rule_of
-from analysis.scoring.words.critical_words import WordScorer
-from analysis.scoring.words.regions import RegionScores, score_regions
-from analysis.scoring.words.surprisals import (
+from ...scoring.measures import check_method
+from ...scoring.model_uri import parse_model_uri, with_revisions
+from ...scoring.orientation import SIGNS
+from ...scoring.scorers.babylm_predictions import PAIR_COLUMNS, babylm_predictions, equal_scores
+from ...scoring.words.contexts import IN_CONTEXT, ContextRule, ContextScorer, rule_of
+from ...scoring.words.critical_words import WordScorer
+from ...scoring.words.regions import RegionScores, score_regions
+from ...scoring.words.surprisals import (
     leads_of,
     named_regions,
     require_tokens,
     score_tokens,
     unit_counts,
 )
+from ..output import CommandOutput
 
 MANY_UNKNOWN = 0.05
 CUT = next(name for name, flag in FLAGS.items() if flag == FLAG_CUT)

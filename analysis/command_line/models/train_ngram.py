@@ -10,15 +10,15 @@ from typing import Any
 from rich.console import Console
 from rich.progress import Progress
 
-from analysis.command_line.output import CommandOutput
-from analysis.errors import BadInput, NotEnoughData
-from analysis.ngrams import write_arpa
-from analysis.ngrams.columns import Workspace
-from analysis.ngrams.counts import MAX_ORDER, Counts, count_ngrams
-from analysis.ngrams.query import BackoffModel
-from analysis.ngrams.smoothing import FALLBACK, discounts, pruning, smooth
-from analysis.ngrams.text import CorpusSentences
-from analysis.scoring.words.tokens import CASINGS, PUNCTUATION, UNITS, Tokenization
+from ...errors import BadInput, NotEnoughData
+from ...ngrams import write_arpa
+from ...ngrams.columns import Workspace
+from ...ngrams.counts import MAX_ORDER, Counts, count_ngrams
+from ...ngrams.query import BackoffModel
+from ...ngrams.smoothing import FALLBACK, discounts, pruning, smooth
+from ...ngrams.text import CorpusSentences
+from ...scoring.words.tokens import CASINGS, PUNCTUATION, UNITS, Tokenization
+from ..output import CommandOutput
 
 FEW_SENTENCES = 1_000
 

@@ -3,10 +3,10 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from analysis.agreement.bootstrap import METHODS
-from analysis.agreement.majority import TIES
-from analysis.command_line.output import CommandOutput
-from analysis.report.wording import share
+from ...agreement.bootstrap import METHODS
+from ...agreement.majority import TIES
+from ...report.wording import share
+from ..output import CommandOutput
 
 
 class AgreementText(CommandOutput):

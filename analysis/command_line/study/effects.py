@@ -3,12 +3,12 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from analysis.aggregation.transforms import TRANSFORMS
-from analysis.command_line.output import CommandOutput, add_correction, add_sesoi, add_zeros
-from analysis.effects.report import BY, SLOPES
-from analysis.multiple_tests import CORRECTION_NAMES
-from analysis.report.findings import equivalence_sentence
-from analysis.report.wording import SENTENCES, decimal, p_value
+from ...aggregation.ratings import TRANSFORMS
+from ...effects.report import BY, SLOPES
+from ...multiple_tests import CORRECTION_NAMES
+from ...report.findings import equivalence_sentence
+from ...report.wording import SENTENCES, decimal, p_value
+from ..output import CommandOutput, add_correction, add_sesoi, add_zeros
 
 NO_CONTRAST = f"{SENTENCES['no_contrast']} Use --by PARADIGM or --factorial."
 ALPHABETICAL = f"{SENTENCES['alphabetical']} Use --factorial to choose them."

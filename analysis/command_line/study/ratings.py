@@ -1,11 +1,19 @@
-"""Options and text of the report ``ratings``: item means of ratings."""
+"""Options and text of the report ``ratings``: item means of ratings.
+
+Text of the report ``items``: counts of every judged item, with models of annotators and of strength.
+
+Options and text of the report ``times``: response times by condition and their outliers.
+"""
 
 from argparse import ArgumentParser
 from typing import Any
 
-from analysis.aggregation.transforms import TRANSFORMS
-from analysis.command_line.output import CommandOutput, add_zeros
-from analysis.report.wording import decimal
+from ...aggregation.ratings import TRANSFORMS
+from ...effects.report import BY
+from ...report.page_findings import times_finding
+from ...report.wording import decimal, p_value
+from ...text import plural
+from ..output import OUTLIERS_HELP, CommandOutput, add_zeros
 
 
 class RatingsText(CommandOutput):
@@ -31,3 +39,62 @@ class RatingsText(CommandOutput):
         odd = [row for row in report["participants"] if row["status"] != "ok"]
         items, people = len(report["items"]), len(report["participants"])
         self.stdout.write(f"{items} items, {people} participants, {len(odd)} of them not standardized")
+
+
+class ItemsText(CommandOutput):
+    """The report for a terminal."""
+
+    help = "Counts of every item; one-coin Dawid-Skene, Bradley-Terry, d' and c where they may be estimated."
+
+    def add_report_options(self, parser: ArgumentParser) -> None:
+        """Options beside the data and the plan: none."""
+
+    def print_text(self, report: dict[str, Any]) -> None:
+        """Print the report for a terminal."""
+        for row in report["items"]:
+            self.stdout.write(f"{row['item']:<48}{row['k']:>5} of {row['n']:<5} {row['majority']}")
+        coin, strengths = report["one_coin"], report["bradley_terry"]
+        contradicted = f"contradicts {len(coin['contradicted'])} of {coin['n_items']} majorities"
+        self.stdout.write(f"one-coin Dawid-Skene: {coin['reason'] or contradicted}")
+        groups = f"{len(strengths['groups'])} groups of sentences"
+        self.stdout.write(f"Bradley-Terry: {strengths['reason'] or groups}")
+        for row in report["detection"]["rows"]:
+            mean = f"mean of {row['n_participants']} participants' d' {row['d_prime_mean']}"
+            pooled = f"d' {row['d_prime']}, c {row['criterion']} (pooled)"
+            self.stdout.write(f"{row['of']} {row['name']}: {pooled}, {mean}")
+
+
+class TimesText(CommandOutput):
+    """Options beside the data and the plan, and the report for a terminal."""
+
+    help = "Response times: geometric means by condition, ratios with mixed models, and the outlier rule."
+
+    def add_report_options(self, parser: ArgumentParser) -> None:
+        """Contrasts and the outlier rule."""
+        parser.add_argument("--by", default="phenomenon", choices=BY, help="what a contrast is")
+        parser.add_argument("--outliers", default="", metavar="RULE", help=OUTLIERS_HELP)
+
+    def print_text(self, report: dict[str, Any]) -> None:
+        """Print the report for a terminal."""
+        dropped = report["dropped"]
+        self.stdout.write(times_finding(report) or report["reason"])
+        for row in report["conditions"]:
+            self.stdout.write(
+                f"{row['condition'] or '–':<40}{decimal(row['geometric_mean'], 0):>8} ms "
+                f"[{decimal(row['ci_low'], 0)}, {decimal(row['ci_high'], 0)}]  shift "
+                f"{decimal(row['shift'], 0)}, lognormal mean {decimal(row['lognormal_mean'], 0)} "
+                f"({row['lognormal_status']})"
+            )
+        for row in report["contrasts"]:
+            mixed = row["mixed"]
+            self.stdout.write(
+                f"{row[report['by']] or '–'}: {row['slow']} / {row['fast']} {decimal(row['ratio'])} "
+                f"[{decimal(row['ci_low'])}, {decimal(row['ci_high'])}], p {p_value(row['p'])}; mixed "
+                f"{decimal(mixed['ratio'])} [{decimal(mixed['ci_low'])}, {decimal(mixed['ci_high'])}], "
+                f"p {p_value(mixed['p'])} ({mixed['status']})"
+            )
+        self.stdout.write(
+            f"outliers: {report['rule']}; left out {dropped['n']} of {plural(report['timed'], 'time')}"
+        )
+        for entry in dropped["participants"]:
+            self.stdout.write(f"    {entry['participant']}: {entry['dropped']} of {entry['timed']}")

@@ -3,10 +3,10 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from analysis.aggregation.transforms import TRANSFORMS
-from analysis.command_line.output import CommandOutput, add_zeros
-from analysis.reliability.coding import CODINGS
-from analysis.report.wording import decimal
+from ...aggregation.ratings import TRANSFORMS
+from ...reliability.coding import CODINGS
+from ...report.wording import decimal
+from ..output import CommandOutput, add_zeros
 
 
 class ReliabilityText(CommandOutput):

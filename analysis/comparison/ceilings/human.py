@@ -6,9 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from analysis.columns import require_columns
-from analysis.comparison.baselines import adc_shares
-from analysis.comparison.ceilings.responses import (
+from ...columns import require_columns
+from ...reliability.halves import first_half, mean_shares, means_by_code, pair_positions
+from ...rows import Codes, Flags
+from ..baselines import adc_shares
+from ..criteria import DELTAS, FloatArray, Signs
+from .responses import (
     UNIT,
     Choices,
     Ratings,
@@ -17,9 +20,6 @@ from analysis.comparison.ceilings.responses import (
     scores_of,
     task_of,
 )
-from analysis.comparison.criteria import DELTAS, FloatArray, Signs
-from analysis.reliability.halves import first_half, mean_shares, means_by_code, pair_positions
-from analysis.rows import Codes, Flags
 
 Shares = dict[float, float | None]
 

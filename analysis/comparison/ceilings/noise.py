@@ -7,11 +7,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from analysis.columns import require_columns
-from analysis.comparison.ceilings.responses import UNIT, task_of, units_of
-from analysis.comparison.correlation import pearson_r
-from analysis.comparison.criteria import FloatArray
-from analysis.reliability.halves import (
+from ...columns import require_columns
+from ...reliability.halves import (
     first_half,
     linked_components,
     means_by_code,
@@ -20,8 +17,11 @@ from analysis.reliability.halves import (
     spearman_brown,
     strata_of,
 )
-from analysis.rows import is_kind, tasks
-from analysis.scales import zscore_by_participant
+from ...rows import is_kind, tasks
+from ...scales import zscore_by_participant
+from ..correlation import pearson_r
+from ..criteria import FloatArray
+from .responses import UNIT, task_of, units_of
 
 SPLITS = 200
 LEAST = 3  # units of a correlation

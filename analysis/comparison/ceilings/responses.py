@@ -5,18 +5,18 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from analysis.columns import require_columns
-from analysis.comparison.criteria import FloatArray
-from analysis.reliability.halves import (
+from ...columns import require_columns
+from ...reliability.halves import (
     Slots,
     linked_components,
     pair_positions,
     participant_slots,
     strata_of,
 )
-from analysis.rows import Codes, Flags, is_kind, tasks
-from analysis.scales import zscore_by_participant
-from analysis.undecided import is_undecided
+from ...rows import Codes, Flags, is_kind, tasks
+from ...scales import zscore_by_participant
+from ...undecided import is_undecided
+from ..criteria import FloatArray
 
 UNIT = {"forced_choice": "pair_id", "yes_no": "sentence_id"}
 

@@ -11,12 +11,12 @@ import numpy.typing as npt
 import pandas as pd
 import scipy
 
-from analysis.comparison.criteria import as_floats
-from analysis.comparison.in_depth.learning_curves import ALL, group_accuracy
-from analysis.comparison.in_depth.models import FULL
-from analysis.comparison.pairs import PairTable
-from analysis.corpora.filters import find_filter, shipped
-from analysis.errors import NotEnoughData
+from ...corpora.filters import find_filter, shipped
+from ...errors import NotEnoughData
+from ..criteria import as_floats
+from ..pairs import PairTable
+from .learning_curves import ALL, group_accuracy
+from .models import FULL
 
 POINTS = 100.0  # percentage points of a share
 SAME = 1e-9  # smaller ranges are rounding error

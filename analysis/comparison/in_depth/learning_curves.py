@@ -9,11 +9,11 @@ import numpy.typing as npt
 import pandas as pd
 import scipy
 
-from analysis.comparison.correlation import pearson_r
-from analysis.comparison.criteria import as_floats
-from analysis.comparison.in_depth.models import FULL
-from analysis.comparison.pairs import PairTable
-from analysis.errors import NotEnoughData
+from ...errors import NotEnoughData
+from ..correlation import pearson_r
+from ..criteria import as_floats
+from ..pairs import PairTable
+from .models import FULL
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.comparison.ceilings.noise import PEOPLE
-from analysis.comparison.correlation import association
-from analysis.comparison.intervals import correlation_bootstrap
-from analysis.comparison.pairs import PairTable
+from ..ceilings.noise import PEOPLE
+from ..correlation import association
+from ..intervals import correlation_bootstrap
+from ..pairs import PairTable
 
 RESAMPLES = 2_000
 

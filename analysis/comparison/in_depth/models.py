@@ -6,10 +6,10 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.errors import BadInput, UnknownName
-from analysis.files import read_table
-from analysis.scoring.judgment_prompts import PROMPT_METHODS
-from analysis.scoring.measures import MEASURES
+from ...errors import BadInput, UnknownName
+from ...files import read_table
+from ...scoring.judgment_prompts import PROMPT_METHODS
+from ...scoring.measures import MEASURES
 
 PREFIX_METHODS = ("one_prefix", "two_prefix")
 METHODS = (*MEASURES, *PREFIX_METHODS, *PROMPT_METHODS, "classifier")

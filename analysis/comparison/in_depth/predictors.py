@@ -7,12 +7,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from analysis.aggregation.proportions import wilson_interval
-from analysis.comparison.ceilings.noise import PEOPLE
-from analysis.comparison.correlation import association
-from analysis.comparison.criteria import FloatArray
-from analysis.comparison.intervals import correlation_bootstrap
-from analysis.comparison.pairs import PairTable
+from ...aggregation.proportions import wilson_interval
+from ..ceilings.noise import PEOPLE
+from ..correlation import association
+from ..criteria import FloatArray
+from ..intervals import correlation_bootstrap
+from ..pairs import PairTable
 
 BINS = 5
 FEW_VALUES = 8  # with at most so many different values, each value is a bin

@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from analysis.aggregation.proportions import wilson_interval
-from analysis.comparison.criteria import FloatArray
-from analysis.comparison.in_depth.models import PREFIX_METHODS
-from analysis.comparison.model_differences import cluster_flip_p, mcnemar_p
-from analysis.comparison.pairs import PairTable
-from analysis.errors import BadInput, UnknownName
-from analysis.multiple_tests import with_adjusted
+from ...aggregation.proportions import wilson_interval
+from ...errors import BadInput, UnknownName
+from ...multiple_tests import with_adjusted
+from ..criteria import FloatArray
+from ..model_differences import cluster_flip_p, mcnemar_p
+from ..pairs import PairTable
+from .models import PREFIX_METHODS
 
 WHOLE = ("lp", "meanlp", "penlp", "normlp", "slor")
 ALL = "all"

@@ -6,24 +6,24 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.comparison.adc_curve import CURVE_PERMUTATIONS, DELTA_MAX, all_curves
-from analysis.comparison.ceilings.noise import SPLITS, correlation_ceilings, people_right
-from analysis.comparison.criteria import DELTAS, Signs
-from analysis.comparison.in_depth.filtered_training import filtered_training
-from analysis.comparison.in_depth.learning_curves import learning_curves
-from analysis.comparison.in_depth.matrices import (
+from ..adc_curve import CURVE_PERMUTATIONS, DELTA_MAX, all_curves
+from ..ceilings.noise import SPLITS, correlation_ceilings, people_right
+from ..criteria import DELTAS, Signs
+from ..intervals import cluster_basis
+from ..model_differences import model_tests
+from ..pairs import PairTable, pair_table
+from .filtered_training import filtered_training
+from .learning_curves import learning_curves
+from .matrices import (
     RESAMPLES,
     delta_matrix,
     paradigm_accuracies,
     paradigm_matrix,
 )
-from analysis.comparison.in_depth.models import roster
-from analysis.comparison.in_depth.predictors import shallow_predictors
-from analysis.comparison.in_depth.prefixes import prefix_methods
-from analysis.comparison.in_depth.thresholds import decision_rows
-from analysis.comparison.intervals import cluster_basis
-from analysis.comparison.model_differences import model_tests
-from analysis.comparison.pairs import PairTable, pair_table
+from .models import roster
+from .predictors import shallow_predictors
+from .prefixes import prefix_methods
+from .thresholds import decision_rows
 
 SECTIONS = (
     "correlations", "curves", "tests", "predictors", "prefixes", "learning", "filtered", "decisions"

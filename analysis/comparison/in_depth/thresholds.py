@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from analysis.comparison.ceilings.responses import is_target_of
-from analysis.comparison.criteria import FloatArray, matthews_correlation
-from analysis.comparison.pairs import PairTable
+from ..ceilings.responses import is_target_of
+from ..criteria import FloatArray, matthews_correlation
+from ..pairs import PairTable
 
 FOLDS = 10
 

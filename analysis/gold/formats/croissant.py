@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from analysis.gold.citation import citation_file, licence_of
-from analysis.gold.codebook import MEDIA_TYPES, field_kinds
-from analysis.gold.facts import Facts
+from ..citation import citation_file, licence_of
+from ..codebook import MEDIA_TYPES, field_kinds
+from ..facts import Facts
 
 _TYPES = {
     "text": "sc:Text",

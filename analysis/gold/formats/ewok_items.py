@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from analysis.gold.writers import csv_bytes, jsonl_bytes
+from ..writers import csv_bytes, jsonl_bytes
 
 FOLDER = "ewok"
 LEFT_OUT_FILE = ("pair_id", "paradigm", "reason")

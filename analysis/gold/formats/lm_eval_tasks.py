@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.gold.writers import json_bytes, quoted_yaml
+from ..writers import json_bytes, quoted_yaml
 
 FOLDER = "lm_eval"
 LOADER = '''"""Pairs of a release for lm-evaluation-harness, from pairs.jsonl in the folder above this one."""

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from analysis.gold.writers import csv_bytes
+from ..writers import csv_bytes
 
 FOLDER = "minicons"
 STIMULUS_FILE = ("line", "sentence_id", "prefix", "stimulus")

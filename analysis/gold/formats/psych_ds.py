@@ -7,10 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.gold.citation import collective_author, licence_of
-from analysis.gold.codebook import describe
-from analysis.gold.facts import TASK_WORDS, Facts
-from analysis.gold.writers import csv_bytes, json_bytes
+from ..citation import collective_author, licence_of
+from ..codebook import describe
+from ..facts import TASK_WORDS, Facts
+from ..writers import csv_bytes, json_bytes
 
 FOLDER = "data"
 DESCRIPTION = "dataset_description.json"

@@ -6,11 +6,11 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.errors import UnknownName
-from analysis.gold.facts import Facts
-from analysis.gold.formats.ewok_items import ewok_files
-from analysis.gold.formats.minicons_stimuli import minicons_files
-from analysis.gold.formats.psych_ds import psych_ds_files
+from ...errors import UnknownName
+from ..facts import Facts
+from .ewok_items import ewok_files
+from .minicons_stimuli import minicons_files
+from .psych_ds import psych_ds_files
 
 
 @dataclass(frozen=True)

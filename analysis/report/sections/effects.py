@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-from analysis.mixed_models.structures import INTERCEPTS
-from analysis.multiple_tests import CORRECTION_NAMES
-from analysis.report.content import Block, Figure, Paragraph, Section, Table
-from analysis.report.findings import (
+from ...mixed_models.structures import INTERCEPTS
+from ...multiple_tests import CORRECTION_NAMES
+from ...rows import RATING_TASKS
+from ...text import plural
+from ..content import Block, Figure, Paragraph, Section, Table
+from ..findings import (
     effects_sentence,
     equivalence_sentence,
     interaction_sentence,
@@ -14,8 +16,7 @@ from analysis.report.findings import (
     sesoi_bounds,
     structures_in_words,
 )
-from analysis.report.sections.results import MAX_INLINE_ROWS
-from analysis.report.wording import (
+from ..wording import (
     NONE,
     SENTENCES,
     bayes,
@@ -26,8 +27,7 @@ from analysis.report.wording import (
     readable,
     share,
 )
-from analysis.rows import RATING_TASKS
-from analysis.text import plural
+from .results import MAX_INLINE_ROWS
 
 ANALYSES = {
     "direction": "Direction of the difference",

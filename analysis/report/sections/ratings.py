@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-from analysis.exclusions.multiverse import MODELS
-from analysis.report.content import Block, Figure, Paragraph, Section, Subheading, Table
-from analysis.report.page_findings import multiverse_finding
-from analysis.report.sections.results import MAX_INLINE_ROWS
-from analysis.report.wording import (
+from ...exclusions.multiverse import MODELS
+from ...rows import RATING_TASKS
+from ...text import plural
+from ..content import Block, Figure, Paragraph, Section, Subheading, Table
+from ..page_findings import multiverse_finding
+from ..wording import (
     SENTENCES,
     count,
     decimal,
@@ -16,8 +17,7 @@ from analysis.report.wording import (
     readable,
     share,
 )
-from analysis.rows import RATING_TASKS
-from analysis.text import plural
+from .results import MAX_INLINE_ROWS
 
 
 def ratings_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> tuple[Section | None, list[Block]]:

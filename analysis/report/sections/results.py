@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from analysis.report.content import Block, Figure, Headline, Paragraph, Section, Table
-from analysis.report.findings import agreement_sentences, reliability_sentences
-from analysis.report.wording import NONE, count, decimal, format_interval, readable, share
-from analysis.rows import RATING_TASKS
+from ...rows import RATING_TASKS
+from ..content import Block, Figure, Headline, Paragraph, Section, Table
+from ..findings import agreement_sentences, reliability_sentences
+from ..wording import NONE, count, decimal, format_interval, readable, share
 
 MAX_INLINE_ROWS = 24
 """Largest number of rows of a table in the text; longer tables are moved to the appendix."""

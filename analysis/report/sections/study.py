@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from analysis.report.content import Block, Facts, Figure, Paragraph, Section, Table
-from analysis.report.findings import task_label
-from analysis.report.released import Released
-from analysis.report.wording import NONE, SENTENCES, count, format_interval, readable, share
-from analysis.text import plural
+from ...text import plural
+from ..content import Block, Facts, Figure, Paragraph, Section, Table
+from ..findings import task_label
+from ..released import Released
+from ..wording import NONE, SENTENCES, count, format_interval, readable, share
 
 STAGES = {
     "opened": "opened the study",

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from analysis.errors import BadInput
+from ...errors import BadInput
 
 Floats = npt.NDArray[np.float64]
 SPACES = ("Ġ", "▁", "Ċ", "ĉ", " ")

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from analysis.scoring.neural.backend import Backend, Layers, OutputHead, OwnBackend, backend_for
-from analysis.scoring.neural.probe import (
+from .backend import Backend, Layers, OutputHead, OwnBackend, backend_for
+from .probe import (
     Candidate,
     Chosen,
     Reference,
@@ -24,8 +24,8 @@ from analysis.scoring.neural.probe import (
     choose_path,
     in_half_precision,
 )
-from analysis.scoring.neural.structure import tree_obstacle
-from analysis.scoring.neural.trees import NODES, PrefixTree, prefix_trees
+from .structure import tree_obstacle
+from .trees import NODES, PrefixTree, prefix_trees
 
 Floats = npt.NDArray[np.float64]
 Sequences = Sequence[Sequence[int]]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from analysis.errors import BadInput
+from ...errors import BadInput
 
 
 def chat_template_of(tokenizer: Any, name: str) -> str:

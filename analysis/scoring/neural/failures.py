@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from analysis.errors import BadInput
-from analysis.scoring.base import FLAG_FAILED
+from ...errors import BadInput
+from ..base import FLAG_FAILED
 
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")

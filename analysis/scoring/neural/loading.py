@@ -10,9 +10,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from analysis.errors import BadInput, UnknownName
-from analysis.scoring.model_uri import ADAPTER, ATTENTION, DEVICE, QUANTIZE
-from analysis.scoring.neural.vocabulary import fit_vocabulary, tokenizer_digest
+from ...errors import BadInput, UnknownName
+from ..model_uri import ADAPTER, ATTENTION, DEVICE, QUANTIZE
+from .vocabulary import fit_vocabulary, tokenizer_digest
 
 TOKENIZER_FILE = re.compile(
     r"^(tokenizer|vocab|merges|spiece|sentencepiece|bpe)|\.(model|vocab|bpe|tiktoken)$"

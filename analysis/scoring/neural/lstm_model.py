@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from analysis.errors import BadInput
-from analysis.scoring.neural.backend import Layers, OwnLayers
-from analysis.scoring.neural.causal_paths import Plain
+from ...errors import BadInput
+from .backend import Layers, OwnLayers
+from .causal_paths import Plain
 
 BATCH_TOKENS = 2048  # a recurrent step is fast only for many sentences at once
 

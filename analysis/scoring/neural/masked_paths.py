@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from analysis.scoring.neural.backend import Backend, OwnBackend, backend_for
-from analysis.scoring.neural.probe import (
+from .backend import Backend, OwnBackend, backend_for
+from .probe import (
     Candidate,
     Chosen,
     Reference,

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from analysis.errors import BadInput
-from analysis.scoring.base import (
+from ...errors import BadInput
+from ..base import (
     FLAG_EMPTY,
     FLAG_MARKED,
     FLAG_NORMALISED,
@@ -17,7 +17,7 @@ from analysis.scoring.base import (
     FLAG_UNKNOWN,
     flag_where,
 )
-from analysis.scoring.words.tokens import indistinguishable
+from ..words.tokens import indistinguishable
 
 
 @dataclass(frozen=True)

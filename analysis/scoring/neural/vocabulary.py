@@ -3,7 +3,7 @@
 import hashlib
 from typing import Any
 
-from analysis.errors import BadInput
+from ...errors import BadInput
 
 
 def begin_mark(tokenizer: Any, option: str) -> tuple[int | None, str]:

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from analysis.errors import BadInput
-from analysis.ngrams import BackoffModel, arpa_order, read_arpa, token_logprobs
-from analysis.ngrams.counts import BEGIN, END
-from analysis.scoring.base import Progress, Scores, Spec, assemble_scores, file_revision
-from analysis.scoring.model_uri import (
+from ...errors import BadInput
+from ...ngrams import BackoffModel, arpa_order, read_arpa, token_logprobs
+from ...ngrams.counts import BEGIN, END
+from ..base import Progress, Scores, Spec, assemble_scores, file_revision
+from ..model_uri import (
     CASING,
     CONTEXT,
     NO_YES,
@@ -22,8 +22,8 @@ from analysis.scoring.model_uri import (
     given_options,
     parse_options,
 )
-from analysis.scoring.words.contexts import context_rule
-from analysis.scoring.words.tokens import Tokenization, indistinguishable, token_flags
+from ..words.contexts import context_rule
+from ..words.tokens import Tokenization, indistinguishable, token_flags
 
 try:
     import kenlm

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from analysis.errors import BadInput, MissingColumns
-from analysis.files import read_table
-from analysis.scoring.base import Progress, Scores, Spec, file_revision, looked_up_scores
-from analysis.scoring.model_uri import ModelURI, Option, parse_options
+from ...errors import BadInput, MissingColumns
+from ...files import read_table
+from ..base import Progress, Scores, Spec, file_revision, looked_up_scores
+from ..model_uri import ModelURI, Option, parse_options
 
 TASKS = ("blimp", "blimp_supplement", "ewok")  # of a collated file; its other tasks have no pairs
 PAIR_COLUMNS = ("sentence_good", "sentence_bad", "UID")

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from analysis.errors import BadInput
-from analysis.scoring.base import FLAG_NO_FIRST, Progress, Scores
-from analysis.scoring.model_uri import ANSWERS, EOS, QUESTION, SPACE, ModelURI, Option
-from analysis.scoring.neural.chat import answer_ids, chat_ids, chat_template_of, template_warnings
-from analysis.scoring.neural.failures import Failures
-from analysis.scoring.neural.texts import Encoded, encode
-from analysis.scoring.neural.vocabulary import begin_mark, n_rows
-from analysis.scoring.scorers.transformer import TOKEN_OPTIONS, TransformerScorer
+from ...errors import BadInput
+from ..base import FLAG_NO_FIRST, Progress, Scores
+from ..model_uri import ANSWERS, EOS, QUESTION, SPACE, ModelURI, Option
+from ..neural.chat import answer_ids, chat_ids, chat_template_of, template_warnings
+from ..neural.failures import Failures
+from ..neural.texts import Encoded, encode
+from ..neural.vocabulary import begin_mark, n_rows
+from .transformer import TOKEN_OPTIONS, TransformerScorer
 
 if TYPE_CHECKING:
-    from analysis.scoring.neural.causal_paths import CausalPathChoice
+    from ..neural.causal_paths import CausalPathChoice
 
 Floats = npt.NDArray[np.float64]
 N_TOKENS = 9
@@ -140,7 +140,7 @@ class CausalScorer(TransformerScorer):
         """
         if not self.boundaries:
             return np.zeros(len(texts))
-        from analysis.scoring.neural.boundaries import next_logprobs
+        from ..neural.boundaries import next_logprobs
 
         ids = self.token_ids(texts)
         after = [self._with_start(row) for row in ids]
@@ -196,7 +196,7 @@ class CausalScorer(TransformerScorer):
 
     def _run(self, sequences: Sequence[Sequence[int]], *, progress: Progress | None) -> list[Floats]:
         """Return log P of every token but the first of each sequence, by the path that is tested for them."""
-        from analysis.scoring.neural.causal_paths import CausalPathChoice
+        from ..neural.causal_paths import CausalPathChoice
 
         self.choice = self.choice or CausalPathChoice(self.model, self.path_name)
         chosen = self.choice.path_for(sequences)
@@ -207,7 +207,7 @@ class CausalScorer(TransformerScorer):
         return [*([] if self.start is None else [self.start]), *ids]
 
     def _boundaries(self) -> list[int]:
-        from analysis.scoring.neural.boundaries import boundary_tokens
+        from ..neural.boundaries import boundary_tokens
 
         return boundary_tokens(self.tokenizer)
 

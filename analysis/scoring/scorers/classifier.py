@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from analysis.errors import BadInput, UnknownName
-from analysis.scoring.base import Progress, Scores, Spec, assemble_scores
-from analysis.scoring.model_uri import CASING, CONTEXT, ModelURI, Option, parse_options
-from analysis.scoring.neural.failures import Failures
-from analysis.scoring.neural.loading import load_model
-from analysis.scoring.neural.texts import encode
-from analysis.scoring.neural.vocabulary import n_rows
-from analysis.scoring.scorers.transformer import MODEL_OPTIONS
-from analysis.scoring.words.contexts import context_rule
-from analysis.scoring.words.tokens import indistinguishable
+from ...errors import BadInput, UnknownName
+from ..base import Progress, Scores, Spec, assemble_scores
+from ..model_uri import CASING, CONTEXT, ModelURI, Option, parse_options
+from ..neural.failures import Failures
+from ..neural.loading import load_model
+from ..neural.texts import encode
+from ..neural.vocabulary import n_rows
+from ..words.contexts import context_rule
+from ..words.tokens import indistinguishable
+from .transformer import MODEL_OPTIONS
 
 if TYPE_CHECKING:
-    from analysis.scoring.neural.backend import Layers
+    from ..neural.backend import Layers
 
 OUTPUT = Option(
     "output",
@@ -62,7 +62,7 @@ class ClassifierScorer:
         self.output, self.contexts = options["output"], context_rule(options)
         loaded = load_model(uri.target, "AutoModelForSequenceClassification", options)
         # torch is there once a model is open; without it load_model says how to install it.
-        from analysis.scoring.neural.structure import longest
+        from ..neural.structure import longest
 
         self.model, self.tokenizer, self.warnings = loaded.model, loaded.tokenizer, loaded.warnings
         config = self.model.config
@@ -147,7 +147,7 @@ class ClassifierScorer:
     def _batch_outputs(self, batch: Sequence[str]) -> list[float]:
         import torch
 
-        from analysis.scoring.neural.backend import backend_for
+        from ..neural.backend import backend_for
 
         self.layers = self.layers or backend_for(self.model).linear_layers()
         with torch.inference_mode(), self.layers.active():

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from analysis.errors import BadInput
-from analysis.scoring.base import Progress, Scores, Spec, file_revision, looked_up_scores
-from analysis.scoring.model_uri import ModelURI, parse_options
+from ...errors import BadInput
+from ..base import Progress, Scores, Spec, file_revision, looked_up_scores
+from ..model_uri import ModelURI, parse_options
 
 TOLERANCE = 1e-3  # nats; the harness scores a sentence again in another batch, which rounds otherwise
 WRITE_SAMPLES = (

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from analysis.errors import BadInput
-from analysis.scoring.base import (
+from ...errors import BadInput
+from ..base import (
     Progress,
     Scores,
     Spec,
@@ -19,7 +19,7 @@ from analysis.scoring.base import (
     file_revision,
     token_sums,
 )
-from analysis.scoring.model_uri import (
+from ..model_uri import (
     CASING,
     CONTEXT,
     DEVICE,
@@ -31,13 +31,13 @@ from analysis.scoring.model_uri import (
     given_options,
     parse_options,
 )
-from analysis.scoring.neural.loading import need, resolve_device
-from analysis.scoring.words.contexts import context_rule
-from analysis.scoring.words.tokens import Tokenization, indistinguishable, token_flags
-from analysis.scoring.words.unigrams import UNIGRAMS, model_unigrams
+from ..neural.loading import need, resolve_device
+from ..words.contexts import context_rule
+from ..words.tokens import Tokenization, indistinguishable, token_flags
+from ..words.unigrams import UNIGRAMS, model_unigrams
 
 if TYPE_CHECKING:
-    from analysis.scoring.neural.lstm_model import Recurrent
+    from ..neural.lstm_model import Recurrent
 
 UNKNOWN, END = "<unk>", "<eos>"
 WEIGHTS, VOCABULARY, SETTINGS = "model.pt", "vocab.txt", "config.json"
@@ -158,7 +158,7 @@ def read_vocabulary(path: Path) -> dict[str, int]:
 
 
 def _open(folder: Path, n_words: int, device: str) -> "Recurrent":
-    from analysis.scoring.neural.lstm_model import Recurrent, load_weights
+    from ..neural.lstm_model import Recurrent, load_weights
 
     model = load_weights(str(folder / WEIGHTS))
     if model.shape.vocabulary != n_words:

@@ -1,23 +1,90 @@
-"""Scorer of masked language models by pseudo-log-likelihood: ``hf-masked:NAME`` or ``hf-masked:FOLDER``."""
+"""Scorer of masked language models by pseudo-log-likelihood: ``hf-masked:NAME`` or ``hf-masked:FOLDER``.
 
-from collections.abc import Sequence
+Masked copies of sentences, the inputs of a pseudo-log-likelihood.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from analysis.errors import BadInput
-from analysis.scoring.base import Progress, Scores
-from analysis.scoring.model_uri import SPACE, ModelURI, Option
-from analysis.scoring.neural.failures import Failures, refuse_unrunnable
-from analysis.scoring.neural.masked_copies import METHODS, masked_copies
-from analysis.scoring.neural.texts import Encoded, encode
-from analysis.scoring.neural.vocabulary import n_rows
-from analysis.scoring.scorers.transformer import TOKEN_OPTIONS, TransformerScorer
+from ...errors import BadInput
+from ..base import Progress, Scores
+from ..model_uri import SPACE, ModelURI, Option
+from ..neural.failures import Failures, refuse_unrunnable
+from ..neural.texts import Encoded, encode
+from ..neural.vocabulary import n_rows
+from .transformer import TOKEN_OPTIONS, TransformerScorer
+
+METHODS = ("pll", "pll-l2r")
+
+
+@dataclass
+class MaskedCopies:
+    """Distinct copies, and the copies of each sentence.
+
+    ``copies`` maps token ids with masks, the masked position and its token to the number of the copy; ``of``
+    lists the copies of each sentence in the order of its tokens.
+    """
+
+    copies: dict[tuple[tuple[int, ...], int, int], int] = field(default_factory=dict)
+    of: list[list[int]] = field(default_factory=list)
+
+
+def masked_copies(
+    ids: Sequence[Sequence[int]],
+    words: Sequence[Sequence[int | None]],
+    *,
+    mask: int,
+    method: str = "pll",
+) -> MaskedCopies:
+    """Make one masked copy per token of each sentence; equal copies are made once.
+
+    Notes
+    -----
+    ``pll`` overrates words of several tokens, whose later pieces reveal the earlier ones.
+
+    References
+    ----------
+    Salazar et al. (2020), "Masked language model scoring", ACL. Kauf & Ivanova (2023), "A better way to do
+    masked language model scoring", ACL.
+
+    Examples
+    --------
+    >>> masked = masked_copies([[1, 7, 8, 2]], [[None, 0, 0, None]], mask=9, method="pll-l2r")
+    >>> list(masked.copies), masked.of
+    ([((1, 9, 9, 2), 1, 7), ((1, 7, 9, 2), 2, 8)], [[0, 1]])
+    """
+    masked = MaskedCopies()
+    for tokens, word in zip(ids, words, strict=True):
+        numbers = []
+        for position, token in enumerate(tokens):
+            if word[position] is None:
+                continue
+            copy = list(tokens)
+            for hidden in _hidden(word, position, method):
+                copy[hidden] = mask
+            key = (tuple(copy), position, token)
+            numbers.append(masked.copies.setdefault(key, len(masked.copies)))
+        masked.of.append(numbers)
+    return masked
+
+
+def _hidden(word: Sequence[int | None], position: int, method: str) -> Iterable[int]:
+    """Positions that a copy masks."""
+    yield position
+    if method == "pll-l2r":
+        later = position + 1
+        while later < len(word) and word[later] is not None and word[later] == word[position]:
+            yield later
+            later += 1
+
 
 if TYPE_CHECKING:
-    from analysis.scoring.neural.masked_paths import Copy
-    from analysis.scoring.neural.probe import Chosen
+    from ..neural.masked_paths import Copy
+    from ..neural.probe import Chosen
 
 Floats = npt.NDArray[np.float64]
 METHOD = Option(
@@ -125,7 +192,7 @@ class MaskedScorer(TransformerScorer):
         )
 
     def _logprobs(self, encoded: Encoded, indices: range, failures: Failures) -> list[Floats]:
-        from analysis.scoring.neural.masked_paths import token_logprobs
+        from ..neural.masked_paths import token_logprobs
 
         usable = [index for index in indices if encoded.is_scorable[index]]
         before, after = self._marks()
@@ -148,7 +215,7 @@ class MaskedScorer(TransformerScorer):
 
     def _choose(self, copies: "Sequence[Copy]") -> "Chosen[Any]":
         """Return the path to use for copies, tested on some of them."""
-        from analysis.scoring.neural.masked_paths import choose_masked_path
+        from ..neural.masked_paths import choose_masked_path
 
         return choose_masked_path(self.model, copies)
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from analysis.errors import BadInput
-from analysis.scoring.base import Progress, Scores, Spec, file_revision, looked_up_scores
-from analysis.scoring.model_uri import ModelURI, Option, parse_options
+from ...errors import BadInput
+from ..base import Progress, Scores, Spec, file_revision, looked_up_scores
+from ..model_uri import ModelURI, Option, parse_options
 
 SENTENCES = Option("sentences", placeholder="FILE")
 VALUE = Option("value", values=("logprob", "surprisal"))

@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from analysis.errors import BadInput
-from analysis.scoring.model_uri import Option
-from analysis.scoring.neural.vocabulary import begin_mark, n_rows
-from analysis.scoring.scorers.masked import MaskedScorer
+from ...errors import BadInput
+from ..model_uri import Option
+from ..neural.vocabulary import begin_mark, n_rows
+from .masked import MaskedScorer
 
 if TYPE_CHECKING:
     import torch
 
-    from analysis.scoring.neural.masked_paths import Copy
-    from analysis.scoring.neural.probe import Chosen
+    from ..neural.masked_paths import Copy
+    from ..neural.probe import Chosen
 
 MASK = Option(
     "mask",
@@ -63,7 +63,7 @@ class MNTPScorer(MaskedScorer):
         return ([] if self.start is None else [self.start]), []
 
     def _choose(self, copies: "Sequence[Copy]") -> "Chosen[Any]":
-        from analysis.scoring.neural.probe import Chosen
+        from ..neural.probe import Chosen
 
         return Chosen(BeforeMask(self.model), "every token in view, logits at the token before the mask")
 

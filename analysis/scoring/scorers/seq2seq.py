@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from analysis.errors import BadInput
-from analysis.scoring.base import FLAG_TOO_LONG, Progress, Scores, flag_where
-from analysis.scoring.model_uri import EOS, ModelURI
-from analysis.scoring.neural.failures import Failures
-from analysis.scoring.neural.texts import Encoded, encode
-from analysis.scoring.neural.vocabulary import n_rows
-from analysis.scoring.scorers.transformer import TOKEN_OPTIONS, TransformerScorer
+from ...errors import BadInput
+from ..base import FLAG_TOO_LONG, Progress, Scores, flag_where
+from ..model_uri import EOS, ModelURI
+from ..neural.failures import Failures
+from ..neural.texts import Encoded, encode
+from ..neural.vocabulary import n_rows
+from .transformer import TOKEN_OPTIONS, TransformerScorer
 
 Floats = npt.NDArray[np.float64]
 TOKENS = 1_024  # of one batch, source and sentence

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from analysis.errors import BadInput
-from analysis.scoring.base import (
+from ...errors import BadInput
+from ..base import (
     FLAG_EMPTY,
     FLAG_MARKED,
     FLAG_NO_FIRST,
@@ -20,7 +20,7 @@ from analysis.scoring.base import (
     flag_where,
     token_sums,
 )
-from analysis.scoring.model_uri import (
+from ..model_uri import (
     ANSWERS,
     CONTEXT,
     PROMPT,
@@ -31,14 +31,14 @@ from analysis.scoring.model_uri import (
     Option,
     parse_options,
 )
-from analysis.scoring.neural.chat import answer_ids, chat_ids, chat_template_of, template_warnings
-from analysis.scoring.neural.loading import load_tokenizer
-from analysis.scoring.neural.texts import Encoded, encode
-from analysis.scoring.neural.vocabulary import begin_mark, n_types, tokenizer_digest
-from analysis.scoring.scorers.http_server import REQUESTS, ServerRefusal, server_of
-from analysis.scoring.words.contexts import context_rule
-from analysis.scoring.words.tokens import indistinguishable
-from analysis.scoring.words.unigrams import Unigrams, model_unigrams
+from ..neural.chat import answer_ids, chat_ids, chat_template_of, template_warnings
+from ..neural.loading import load_tokenizer
+from ..neural.texts import Encoded, encode
+from ..neural.vocabulary import begin_mark, n_types, tokenizer_digest
+from ..words.contexts import context_rule
+from ..words.tokens import indistinguishable
+from ..words.unigrams import Unigrams, model_unigrams
+from .http_server import REQUESTS, ServerRefusal, server_of
 
 
 class Echo(NamedTuple):

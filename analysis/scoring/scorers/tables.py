@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from analysis.errors import BadInput, UnknownName
-from analysis.scoring.base import (
+from ...errors import BadInput, UnknownName
+from ...table_forms import SENTENCES, read_number_columns
+from ..base import (
     FLAG_EMPTY,
     Progress,
     Scores,
@@ -15,11 +16,10 @@ from analysis.scoring.base import (
     file_revision,
     flag_where,
 )
-from analysis.scoring.conventions import source_of
-from analysis.scoring.model_uri import CONTEXT, ModelURI, Option, parse_options
-from analysis.scoring.orientation import SIGNS, sign_of
-from analysis.scoring.words.contexts import context_rule
-from analysis.table_forms import SENTENCES, read_number_columns
+from ..conventions import source_of
+from ..model_uri import CONTEXT, ModelURI, Option, parse_options
+from ..orientation import SIGNS, sign_of
+from ..words.contexts import context_rule
 
 COUNTS = ("n_tokens", "n_words", "n_chars", "n_bytes", "n_unk", "unigram_logprob")
 COLUMN = Option("column", placeholder="NAME")

@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from analysis.scoring.base import Scores, Spec, assemble_scores, capabilities_with, token_sums
-from analysis.scoring.model_uri import (
+from ..base import Scores, Spec, assemble_scores, capabilities_with, token_sums
+from ..model_uri import (
     ADAPTER,
     ATTENTION,
     CASING,
@@ -24,12 +24,12 @@ from analysis.scoring.model_uri import (
     Option,
     parse_options,
 )
-from analysis.scoring.neural.loading import LoadedModel, load_model
-from analysis.scoring.neural.texts import Encoded
-from analysis.scoring.neural.vocabulary import n_types
-from analysis.scoring.words.contexts import context_rule
-from analysis.scoring.words.tokens import indistinguishable
-from analysis.scoring.words.unigrams import model_unigrams
+from ..neural.loading import LoadedModel, load_model
+from ..neural.texts import Encoded
+from ..neural.vocabulary import n_types
+from ..words.contexts import context_rule
+from ..words.tokens import indistinguishable
+from ..words.unigrams import model_unigrams
 
 Floats = npt.NDArray[np.float64]
 MODEL_OPTIONS = (DTYPE, DEVICE, ATTENTION, ADAPTER, QUANTIZE, TRUST)
@@ -51,7 +51,7 @@ class TransformerScorer(ABC):
         options = parse_options(uri, self.OPTIONS)
         loaded = load_model(uri.target, self.AUTO_CLASS, options)
         # torch is there once a model is open; without it load_model says how to install it.
-        from analysis.scoring.neural.structure import longest
+        from ..neural.structure import longest
 
         self.model, self.tokenizer, self.warnings = loaded.model, loaded.tokenizer, loaded.warnings
         self.tokenizer_sha, self.n_types = loaded.tokenizer_sha, n_types(loaded.tokenizer)

@@ -7,8 +7,8 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from analysis.errors import BadInput
-from analysis.scoring.base import (
+from ...errors import BadInput
+from ..base import (
     FLAG_EMPTY,
     FLAG_JOINED,
     FLAG_NO_FIRST,
@@ -18,8 +18,8 @@ from analysis.scoring.base import (
     Scorer,
     Scores,
 )
-from analysis.scoring.words.critical_words import MARK
-from analysis.scoring.words.tokens import ComparesTokens
+from .critical_words import MARK
+from .tokens import ComparesTokens
 
 Floats = npt.NDArray[np.float64]
 IN_CONTEXT = "in context"

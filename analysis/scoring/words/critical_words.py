@@ -7,9 +7,9 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from analysis.errors import BadInput
-from analysis.scoring.base import FLAG_CUT, Progress, Scorer, Scores
-from analysis.scoring.words.tokens import ComparesTokens
+from ...errors import BadInput
+from ..base import FLAG_CUT, Progress, Scorer, Scores
+from .tokens import ComparesTokens
 
 Floats = npt.NDArray[np.float64]
 WORDS = "words"

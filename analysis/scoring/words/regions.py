@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from analysis.scoring.base import FLAG_CUT, Progress, Scorer
-from analysis.scoring.words.critical_words import WORDS, WordScorer, word_question
+from ..base import FLAG_CUT, Progress, Scorer
+from .critical_words import WORDS, WordScorer, word_question
 
 Floats = npt.NDArray[np.float64]
 

@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from analysis.errors import BadInput, MissingColumns
-from analysis.scoring.base import FLAG_NO_FIRST, Progress, Scorer, Scores
-from analysis.scoring.frames import ScoredSentences, context_column, score_sentences
-from analysis.scoring.words.contexts import rule_of
-from analysis.scoring.words.regions import score_words
-from analysis.table_forms import Form, read_form
+from ...errors import BadInput, MissingColumns
+from ...table_forms import Form, read_form
+from ..base import FLAG_NO_FIRST, Progress, Scorer, Scores
+from ..frames import ScoredSentences, context_column, score_sentences
+from .contexts import rule_of
+from .regions import score_words
 
 Floats = npt.NDArray[np.float64]
 BITS = 1 / np.log(2.0)  # bits of a nat

@@ -11,8 +11,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from analysis.errors import BadInput, UnknownName
-from analysis.scoring.base import (
+from ...errors import BadInput, UnknownName
+from ..base import (
     FLAG_EMPTY,
     FLAG_MARKED,
     FLAG_NORMALISED,

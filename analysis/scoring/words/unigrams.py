@@ -10,8 +10,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from analysis.errors import BadInput, NotEnoughData
-from analysis.files import atomic_write
+from ...errors import BadInput, NotEnoughData
+from ...files import atomic_write
 
 UNIGRAMS = "unigrams.txt"
 TOKENIZER = "# tokenizer: "

@@ -10,10 +10,8 @@ from django.utils.text import capfirst
 from django.views.decorators.http import require_POST
 
 from analysis.errors import BadInput
-from experiments.models import OwnParadigm
-from experiments.pages.access import AuthenticatedRequest
-from experiments.pages.paradigms.library import another_seed, count_check, get_paradigm, seed_of
-from experiments.paradigms.library import (
+from experiments.generation.pages.library import another_seed, count_check, get_paradigm, seed_of
+from experiments.generation.stored.library import (
     MAX_CHARACTERS,
     check,
     copy_of,
@@ -22,7 +20,9 @@ from experiments.paradigms.library import (
     save_paradigm,
     text_of,
 )
-from experiments.paradigms.word_lists import lexicon_for
+from experiments.generation.stored.word_lists import lexicon_for
+from experiments.models import OwnParadigm
+from experiments.pages.access import AuthenticatedRequest
 
 BEGINNING = """format = 1
 uid = "my_paradigm"

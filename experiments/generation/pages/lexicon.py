@@ -8,10 +8,10 @@ from django.utils.http import urlencode
 
 from analysis.errors import BadInput
 from experiments.generation.lexicon import Lexeme, Lexicon, languages
+from experiments.generation.stored.word_lists import lexicon_for
 from experiments.models import WordList
 from experiments.pages.access import AuthenticatedRequest
-from experiments.pages.pagination import page_of
-from experiments.paradigms.word_lists import lexicon_for
+from experiments.pages.forms import page_of
 
 PER_PAGE = 50
 MAX_LENGTH = 200

@@ -19,11 +19,7 @@ from django.views.decorators.http import require_POST
 from analysis.errors import BadInput
 from experiments import limits
 from experiments.generation.paradigms import lint, source_of
-from experiments.models import Experiment, Lab, OwnParadigm
-from experiments.models.generation.sharing import Shared
-from experiments.pages.access import AuthenticatedRequest
-from experiments.pages.confirm import ask, is_sure
-from experiments.paradigms.library import (
+from experiments.generation.stored.library import (
     CHECK_SECONDS,
     CHECKED_PAIRS,
     MAX_SEED,
@@ -36,7 +32,11 @@ from experiments.paradigms.library import (
     owns,
     share,
 )
-from experiments.paradigms.word_lists import lexicon_for
+from experiments.generation.stored.word_lists import lexicon_for
+from experiments.models import Experiment, Lab, OwnParadigm
+from experiments.models.generation import Shared
+from experiments.pages.access import AuthenticatedRequest
+from experiments.pages.forms import ask, is_sure
 from experiments.studies.languages import language_name
 
 

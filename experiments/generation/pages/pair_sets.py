@@ -18,13 +18,9 @@ from django.views.decorators.http import require_POST
 
 from analysis.errors import BadInput
 from analysis.gold.writers import jsonl_bytes
-from experiments.models import Experiment, GeneratedPair, Job, OwnParadigm, PairSet
-from experiments.pages.access import AuthenticatedRequest
-from experiments.pages.confirm import ask, is_sure
-from experiments.pages.pagination import page_of
-from experiments.pages.paradigms.library import ShareForm, another_seed, count_check, seed_of, share_row
-from experiments.paradigms.library import MAX_SEED, OWN, chosen, may_change, owns
-from experiments.paradigms.pair_sets import (
+from experiments.generation.pages.library import ShareForm, another_seed, count_check, seed_of, share_row
+from experiments.generation.stored.library import MAX_SEED, OWN, chosen, may_change, owns
+from experiments.generation.stored.pair_sets import (
     MAX_EACH,
     MAX_PAIRS,
     MAX_REASON,
@@ -38,6 +34,9 @@ from experiments.paradigms.pair_sets import (
     restore_pair,
     strike_pair,
 )
+from experiments.models import Experiment, GeneratedPair, Job, OwnParadigm, PairSet
+from experiments.pages.access import AuthenticatedRequest
+from experiments.pages.forms import ask, is_sure, page_of
 
 PER_PAGE = 50
 EXAMPLES = 5

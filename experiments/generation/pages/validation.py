@@ -11,12 +11,8 @@ from django.utils.text import capfirst
 
 from analysis.errors import BadInput
 from analysis.power.report import Price
-from experiments.models import Lab, PairSet
-from experiments.pages.access import AuthenticatedRequest
-from experiments.pages.editing.text_templates import text_templates
-from experiments.pages.forms import PriceForm
-from experiments.pages.paradigms.pair_sets import get_pair_set
-from experiments.paradigms.validation import (
+from experiments.generation.pages.pair_sets import get_pair_set
+from experiments.generation.stored.validation import (
     JUDGMENTS,
     MOST_JUDGMENTS,
     NEEDED,
@@ -27,6 +23,10 @@ from experiments.paradigms.validation import (
     create_validation,
     plan_of,
 )
+from experiments.models import Lab, PairSet
+from experiments.pages.access import AuthenticatedRequest
+from experiments.pages.editing.text_templates import text_templates
+from experiments.pages.forms import PriceForm
 from experiments.studies.languages import interface_language
 
 

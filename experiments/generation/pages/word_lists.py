@@ -15,13 +15,9 @@ from django.views.decorators.http import require_POST
 from analysis.errors import BadInput
 from experiments.generation.lexicon import languages, read_lexicon
 from experiments.generation.lexicon.extension import FORMS, own_rows
-from experiments.models import WordList
-from experiments.pages.access import AuthenticatedRequest
-from experiments.pages.confirm import ask, is_sure
-from experiments.pages.pagination import page_of
-from experiments.pages.paradigms.library import ShareForm, count_check, share_row
-from experiments.paradigms.library import may_change, owns
-from experiments.paradigms.word_lists import (
+from experiments.generation.pages.library import ShareForm, count_check, share_row
+from experiments.generation.stored.library import may_change, owns
+from experiments.generation.stored.word_lists import (
     MAX_CHARACTERS,
     NAME,
     WordFaults,
@@ -29,6 +25,9 @@ from experiments.paradigms.word_lists import (
     save_words,
     table_of,
 )
+from experiments.models import WordList
+from experiments.pages.access import AuthenticatedRequest
+from experiments.pages.forms import ask, is_sure, page_of
 
 PER_PAGE = 50
 BEGINNING = """lemma,category,class,frame,subject,object,pl,s,past,participle,ing

@@ -15,7 +15,7 @@ from django.db.models import Max
 
 from analysis.errors import BadInput, UnknownName
 from analysis.text import plural
-from experiments.account_history import deleted_values, record
+from experiments.accounts.history import deleted_values, record
 from experiments.generation.lexicon import Lexicon, read_lexicon
 from experiments.generation.paradigms import (
     LintReport,
@@ -27,9 +27,9 @@ from experiments.generation.paradigms import (
     source_of,
 )
 from experiments.generation.paradigms.language import languages, parse_toml
+from experiments.generation.stored.word_lists import lexicon_for
 from experiments.models import Experiment, Lab, OwnParadigm, PairSet, ParadigmVersion, WordList
-from experiments.models.generation.sharing import Shared
-from experiments.paradigms.word_lists import lexicon_for
+from experiments.models.generation import Shared
 from experiments.teams.roles import may_edit
 
 FIGURES = Path(__file__).parents[1] / "generation" / "paradigms" / "figures.json"

@@ -22,14 +22,14 @@ from django.utils import timezone
 
 from analysis.errors import BadInput
 from analysis.text import plural
-from experiments.account_history import deleted_values, record
+from experiments.accounts.history import deleted_values, record
 from experiments.generation.paradigms import Sampler, sample_pairs
 from experiments.generation.paradigms.language import read_language
 from experiments.generation.paradigms.sampling import Pair, comparable, edited_row
 from experiments.generation.paradigms.templates import REFUSED
+from experiments.generation.stored.library import MAX_SEED, Choice, built_in_choice, choice_of, chosen, share
 from experiments.intake.bulk_insert import insert_rows
 from experiments.intake.store import MaterialSetInfo, store_materials
-from experiments.job_runner import Run, enqueue, job
 from experiments.materials.collection import Materials
 from experiments.materials.readers.blimp import materials_of_rows
 from experiments.models import (
@@ -42,7 +42,7 @@ from experiments.models import (
     PairSet,
     ParadigmVersion,
 )
-from experiments.paradigms.library import MAX_SEED, Choice, built_in_choice, choice_of, chosen, share
+from experiments.operation.job_runner import Run, enqueue, job
 
 DRAW, MATERIALS = "paradigms.draw", "paradigms.materials"
 MAX_EACH = 10_000  # pairs of a paradigm

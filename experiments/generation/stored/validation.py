@@ -19,10 +19,10 @@ from analysis.power.money import format_money
 from analysis.power.report import Price
 from analysis.text import plural
 from experiments.generation.paradigms.language import read_language
+from experiments.generation.stored.pair_sets import materials_of
 from experiments.intake.store import MaterialSetInfo, store_materials
 from experiments.lists.rounds import MOST_LISTS
 from experiments.models import Design, Experiment, Lab, PairSet
-from experiments.paradigms.pair_sets import materials_of
 from experiments.studies.creation import create_study
 from experiments.studies.targets import minutes, participants_needed
 

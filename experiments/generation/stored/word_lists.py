@@ -10,7 +10,7 @@ from django.db.models import Max, Q, QuerySet
 
 from analysis.errors import BadInput, UnknownName
 from analysis.text import plural
-from experiments.account_history import deleted_values, record
+from experiments.accounts.history import deleted_values, record
 from experiments.generation.lexicon import Lexicon, languages, read_lexicon
 from experiments.generation.lexicon.extension import Words, extended_lexicon, own_rows, word_faults
 from experiments.models import OwnParadigm, WordList, WordListVersion

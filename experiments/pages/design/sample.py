@@ -1,4 +1,7 @@
-"""What a study asks for and shows: its target, a proposed split of the items, and items left out."""
+"""What a study asks for and shows: its target, a proposed split of the items, and items left out.
+
+What the checks say of a stored material set.
+"""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -8,16 +11,55 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from analysis.text import plural
-from experiments.intake.stored_findings import items_concerned
 from experiments.lists.build import design_of
-from experiments.materials.leaving_out import LEFT_OUT_FOR
-from experiments.models import Experiment
+from experiments.materials.collection import Materials, pair_frame, sentence_frame
+from experiments.materials.leaving_out import LEFT_OUT_FOR, concerned_items
+from experiments.models import Experiment, MaterialSet
 from experiments.pages.access import get_locked_study
 from experiments.pages.design.forms import DesignForm, TargetForm
 from experiments.pages.design.page import conflict_context, design_context
 from experiments.pages.editing.conflicts import compare, with_choices
 from experiments.studies.history import design_values, record_changes, study_values
 from experiments.studies.proposals import proposals, split_design
+
+
+def items_concerned(material_set: MaterialSet) -> dict[str, list[str]]:
+    """Return the items of a stored set that each check names; its stored report lists only the first."""
+    return concerned_items(stored_materials(material_set))
+
+
+def stored_materials(material_set: MaterialSet) -> Materials:
+    """Return a stored set as the frames that checks read."""
+    sentence_names = (
+        "key",
+        "item__key",
+        "condition",
+        "item__paradigm__name",
+        "text",
+        "expected",
+        "attributes",
+    )
+    sentences = list(material_set.sentences.order_by("pk").values_list(*sentence_names))
+    pair_names = ("key", "good__key", "bad__key", "paradigm__name")
+    pairs = list(material_set.pairs.filter(discard=False).order_by("pk").values_list(*pair_names))
+    return Materials(
+        material_set.file_format or "table",
+        sentence_frame(
+            sentence_id=[row[0] for row in sentences],
+            item=[row[1] for row in sentences],
+            condition=[row[2] for row in sentences],
+            paradigm=[row[3] or "" for row in sentences],
+            text=[row[4] for row in sentences],
+            expected=[row[5] for row in sentences],
+            attributes=[row[6] for row in sentences],
+        ),
+        pair_frame(
+            pair_id=[row[0] for row in pairs],
+            good_id=[row[1] for row in pairs],
+            bad_id=[row[2] for row in pairs],
+            paradigm=[row[3] or "" for row in pairs],
+        ),
+    )
 
 
 @login_required

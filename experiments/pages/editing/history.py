@@ -16,12 +16,11 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from analysis.text import no_formula
-from experiments.account_history import ACCOUNT_DELETED, ACCOUNT_SUBJECTS
+from experiments.accounts.history import ACCOUNT_DELETED, ACCOUNT_SUBJECTS
 from experiments.models import AuditEntry, Lab
 from experiments.pages.access import AuthenticatedRequest, get_lab, get_study
 from experiments.pages.editing.conflicts import marked_changes
-from experiments.pages.forms import set_remark
-from experiments.pages.pagination import page_of
+from experiments.pages.forms import page_of, set_remark
 from experiments.studies.history import SETTINGS, SUBJECTS, of_subject, old_and_new
 from experiments.teams.members import only_owners
 from experiments.teams.roles import manages, owns

@@ -1,8 +1,11 @@
-"""How files are to be read: the sheet of a spreadsheet, and whether an inferred encoding is right."""
+"""How files are to be read: the sheet of a spreadsheet, and whether an inferred encoding is right.
+
+What the preview of uploaded materials shows, read in the request or, of large files, by a job.
+"""
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +16,20 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from analysis.errors import BadInput
-from experiments.intake.uploads import local_copies
+from experiments.intake.previews import PURPOSE, Preview, Report, preview_or_job, read_uploads, store_preview
+from experiments.intake.store import import_report
+from experiments.intake.uploads import local_copies, upload_encoding
+from experiments.materials.checks import check
+from experiments.materials.collection import Materials
 from experiments.materials.encoding import CODECS, InferredEncoding
+from experiments.materials.leaving_out import concerned_items
 from experiments.materials.readers.dataset_folders import dataset_names, is_dataset
+from experiments.materials.readers.sheets import Sheet, read_sheet
 from experiments.materials.readers.spreadsheets import is_spreadsheet, sheet_names
-from experiments.models import Upload
+from experiments.materials.readers.table import proposed_mapping
+from experiments.models import Job, Upload
+from experiments.operation.job_runner import Run, job
+from experiments.pages.materials.columns import item_grid, table_columns
 
 _FIELD = "encoding-of-"  # and the number of the file
 _SHOWN = "inferred-for-"
@@ -127,3 +139,80 @@ def posted_encodings(sent: QueryDict, uploads: Sequence[Upload]) -> tuple[dict[s
 def kept_encodings(first: Upload, chosen: dict[str, str]) -> dict[str, Any]:
     """Return the option that holds all confirmed encodings of an upload."""
     return {"encodings": {**(first.options.get("encodings") or {}), **chosen}}
+
+
+PREVIEW = "materials.preview"
+NOT_READ = ("name", "language", "source", "licence")  # options that say nothing of how files are read
+FIRST_ROWS = 10
+
+
+def read_or_job(uploads: Sequence[Upload], *, item: int = 1) -> Preview | Job:
+    """Return what the preview shows with the present options, or the job that reads large files."""
+    return preview_or_job(PREVIEW, uploads, reading_of, without=NOT_READ, item=item)
+
+
+@job(PREVIEW)
+def preview_materials(run: Run) -> None:
+    """Read large files for their preview."""
+    store_preview(run, reading_of, purpose=PURPOSE)
+
+
+def reading_of(uploads: Sequence[Upload], item: int = 1, report_step: Report = lambda step: None) -> Preview:
+    """Return how the files are read, as plain values: first rows, report, columns; or the error."""
+    options = uploads[0].options
+    is_table = (options.get("format") or "auto") in ("auto", "table")
+    report_step("reading the columns of")
+    sheets = _sheets_of(uploads) if is_table else []
+    proposed = proposed_mapping(sheets) if is_table and not options.get("mapping") else {}
+    columns = _as_rows(sheets)
+    report_step("reading the sentences of")
+    try:
+        materials = read_uploads(uploads, proposed=proposed)
+    except BadInput as error:
+        return {"error": str(error), "columns": columns, "proposed": proposed}
+    report_step("checking")
+    report = check(materials)
+    report_step("preparing the preview of")
+    return {
+        "columns": columns,
+        "proposed": proposed,
+        "report": import_report(materials, report),
+        "may_leave_out": {code: len(items) for code, items in concerned_items(materials).items()},
+        "blocking": [asdict(finding) for finding in report.errors],
+        "inferred": [asdict(source.inferred) for source in materials.sources if source.inferred],
+        "first_pairs": [] if materials.factors else _first_pairs(materials),
+        "first_sentences": materials.sentences.head(FIRST_ROWS).to_dict("records"),
+        "grid": item_grid(materials, item),
+        "n_sentences": len(materials.sentences),
+    }
+
+
+def file_columns(uploads: Sequence[Upload]) -> list[dict[str, Any]]:
+    """Return the columns of those files that can be read as a table, with the values of their first rows."""
+    return _as_rows(_sheets_of(uploads))
+
+
+def _as_rows(sheets: Sequence[Sheet]) -> list[dict[str, Any]]:
+    return [asdict(column) for column in table_columns(sheets)]
+
+
+def _first_pairs(materials: Materials) -> list[dict[Hashable, Any]]:
+    """Return the first pairs with their texts."""
+    texts = materials.sentences.set_index("sentence_id")["text"]
+    first = materials.pairs.head(FIRST_ROWS)
+    return first.assign(good=first["good_id"].map(texts), bad=first["bad_id"].map(texts)).to_dict("records")
+
+
+def _sheets_of(uploads: Sequence[Upload]) -> list[Sheet]:
+    """Return the tables of those files that can be read as a table."""
+    sheets = []
+    options = uploads[0].options
+    with local_copies(uploads) as paths:
+        for path in paths:
+            try:
+                sheets.append(
+                    read_sheet(path, encoding=upload_encoding(options), sheet=options.get("sheet") or "")
+                )
+            except BadInput:
+                continue
+    return sheets

@@ -12,11 +12,10 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_POST
 
 from analysis.text import natural_order, plural
-from experiments.account_history import deleted_values, record
+from experiments.accounts.history import deleted_values, record
 from experiments.models import Experiment, MaterialSet, MinimalPair, Sentence
 from experiments.pages.access import AuthenticatedRequest
-from experiments.pages.confirm import ask, is_sure
-from experiments.pages.pagination import page_of
+from experiments.pages.forms import ask, is_sure, page_of
 
 PER_PAGE = 50
 

@@ -19,14 +19,16 @@ from django.views.decorators.http import require_POST
 
 from analysis.errors import BadInput
 from config.http.body_limit import takes_large_files
-from experiments.intake.previews import Preview, is_large, unconfirmed
-from experiments.intake.upload_job import (
+from experiments.intake.previews import (
     MAX_IMMEDIATE,
     PURPOSE,
+    Preview,
     import_later,
     import_now,
     info_of,
+    is_large,
     read_uploads,
+    unconfirmed,
 )
 from experiments.intake.uploads import (
     batch_of,
@@ -34,13 +36,13 @@ from experiments.intake.uploads import (
     quotas_of,
     save_uploads,
 )
-from experiments.job_runner import retry
 from experiments.materials.collection import Materials
 from experiments.materials.encoding import InferredEncoding
 from experiments.materials.leaving_out import LEFT_OUT_FOR
 from experiments.materials.readers.detect import FORMATS
 from experiments.materials.schema import recognize_columns
 from experiments.models import Job, Lab, Upload
+from experiments.operation.job_runner import retry
 from experiments.pages.forms import language_field
 from experiments.pages.materials.columns import (
     FACTOR,
@@ -52,13 +54,15 @@ from experiments.pages.materials.columns import (
     posted_mapping,
     uses_of,
 )
-from experiments.pages.materials.previews import file_columns, read_or_job, reading_of
 from experiments.pages.materials.reading import (
     encoding_field,
     encoding_questions,
+    file_columns,
     kept_encodings,
     offer_sheets,
     posted_encodings,
+    read_or_job,
+    reading_of,
     sheet_field,
     to_preview,
 )

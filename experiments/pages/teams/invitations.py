@@ -16,7 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from analysis.errors import BadInput
-from experiments.accounts import INVITATION, sends_mail
+from experiments.accounts.adapters import INVITATION, sends_mail
 from experiments.models import Experiment, Invitation, Lab, LabMembership, Membership
 from experiments.pages.access import AuthenticatedRequest, get_lab, get_study
 from experiments.teams import invitations as steps

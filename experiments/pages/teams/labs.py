@@ -16,7 +16,7 @@ from analysis.errors import BadInput
 from experiments.intake.uploads import quota_of
 from experiments.models import Lab, LabMembership
 from experiments.pages.access import AuthenticatedRequest, get_lab, get_study
-from experiments.pages.confirm import ask, is_sure
+from experiments.pages.forms import ask, is_sure
 from experiments.pages.teams.invitations import invitations_context
 from experiments.teams import labs as steps
 from experiments.teams.members import add_member, is_last, remove_member

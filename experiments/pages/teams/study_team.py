@@ -1,24 +1,90 @@
-"""Who belongs to a study, with which role, and who did what."""
+"""Who belongs to a study, with which role, and who did what.
+
+Links for reviewers on the page of a study's team; ``releases.views.review_pages`` has what they open.
+"""
 
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.text import capfirst
 from django.views.decorators.http import require_POST
 
 from analysis.errors import BadInput
-from experiments.models import Lab
+from experiments.models import Experiment, Lab
 from experiments.pages.access import AuthenticatedRequest, get_study, role_in
-from experiments.pages.confirm import ask, is_sure
-from experiments.pages.forms import MemberForm
+from experiments.pages.forms import MemberForm, ask, is_sure
 from experiments.pages.teams.invitations import invitations_context
-from experiments.pages.teams.review_links import review_links_context
-from experiments.teams.members import add_member, is_last, remove_member
+from experiments.teams import review_links as steps
+from experiments.teams.members import add_member, is_last, only_owners, remove_member
 from experiments.teams.roles import lab_role, owns
+
+ONCE = "new_review_link"  # key in the login session: the link that the next page shows
+
+
+class ReviewLinkForm(forms.Form):
+    """A new link for reviewers."""
+
+    label = forms.CharField(label="For", max_length=80, strip=True, help_text="Such as the journal.")
+    days = forms.TypedChoiceField(
+        label="Valid for",
+        choices=[(30, "30 days"), (90, "90 days"), (180, "180 days"), (365, "a year")],
+        initial=90,
+        coerce=int,
+    )
+    with_materials = forms.BooleanField(
+        label="Show the materials, and the files and reports that quote them", required=False
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **{"auto_id": "review_%s", **kwargs})
+
+
+def review_links_context(request: HttpRequest, study: Experiment) -> dict[str, Any]:
+    """What owners see of links for reviewers: all of them, a form, and a new link, once."""
+    now = timezone.now()
+    return {
+        "review_links": [
+            (row, row.expires_at <= now) for row in study.review_links.select_related("created_by")
+        ],
+        "review_form": ReviewLinkForm(),
+        "new_review_link": request.session.pop(ONCE, ""),
+    }
+
+
+@login_required
+@require_POST
+def make(request: AuthenticatedRequest, slug: str) -> HttpResponse:
+    """Make a link; the next page shows it once."""
+    study = get_study(request.user, slug, editing=True)
+    only_owners(study, request.user)
+    form = ReviewLinkForm(request.POST)
+    if form.is_valid():
+        try:
+            token = steps.make_link(study, **form.cleaned_data, by=request.user)
+        except BadInput as error:
+            messages.error(request, capfirst(str(error)))
+        else:
+            request.session[ONCE] = request.build_absolute_uri(reverse("shared", args=[token]))
+    for field, errors in form.errors.items():
+        messages.error(request, f"{form.fields[field].label}: {errors[0]}")
+    return redirect(f"{reverse('study-team', args=[slug])}#review-links")
+
+
+@login_required
+@require_POST
+def revoke(request: AuthenticatedRequest, slug: str, pk: int) -> HttpResponse:
+    """End a link."""
+    study = get_study(request.user, slug, editing=True)
+    if steps.revoke_link(get_object_or_404(study.review_links, pk=pk), by=request.user):
+        messages.success(request, "The link is revoked: it opens nothing any more.")
+    return redirect(f"{reverse('study-team', args=[slug])}#review-links")
+
 
 SHOWN_ENTRIES = 50
 

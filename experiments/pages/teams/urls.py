@@ -2,7 +2,8 @@
 
 from django.urls import path
 
-from experiments.pages.teams import invitations, labs, review_links, study_team
+from experiments.pages.teams import invitations, labs, study_team
+from experiments.pages.teams import study_team as teams_study_team
 
 urlpatterns = [
     path("studies/<slug:slug>/team/", study_team.team, name="study-team"),
@@ -22,10 +23,10 @@ urlpatterns = [
             (f"{start}invitations/<int:pk>/revoke/", invitations.revoke, "invite-revoke"),
         )
     ),
-    path("studies/<slug:slug>/team/review-links/", review_links.make, name="study-review-links"),
+    path("studies/<slug:slug>/team/review-links/", teams_study_team.make, name="study-review-links"),
     path(
         "studies/<slug:slug>/team/review-links/<int:pk>/revoke/",
-        review_links.revoke,
+        teams_study_team.revoke,
         name="study-review-link-revoke",
     ),
     path("invitations/", invitations.invitation, name="invitation"),

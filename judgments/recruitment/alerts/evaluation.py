@@ -12,8 +12,8 @@ from django.utils import timezone
 from experiments.models import AuditEntry, Campaign, Experiment
 from experiments.webhooks.delivery import disabled_webhooks
 from experiments.webhooks.events import emit
-from judgments.alerts.conditions import LOCAL_RULES, REMOTE_RULES, Condition, Rule, Subject
 from judgments.models import Alert, AlertMail, AlertSettings
+from judgments.recruitment.alerts.conditions import LOCAL_RULES, REMOTE_RULES, Condition, Rule, Subject
 from judgments.recruitment.recruiter import PlatformError
 
 log = structlog.get_logger(__name__)

@@ -16,8 +16,8 @@ from analysis.errors import BadInput
 from analysis.power.money import format_money
 from experiments.models import Experiment, Mode, PlatformAccount
 from experiments.pages.access import AuthenticatedRequest, get_study, may_edit
-from judgments.pages.recruitment.campaign_access import action, mode_note, sentence
 from judgments.recruitment import credentials
+from judgments.recruitment.pages.campaign_access import action, mode_note, sentence
 from judgments.recruitment.prolific import webhooks
 from judgments.recruitment.recruiter import Money, adapter, label_of
 

@@ -15,8 +15,8 @@ from experiments.models import Experiment
 from experiments.pages.access import AuthenticatedRequest, audit, get_study, may_edit
 from experiments.pages.forms import set_remark
 from experiments.studies.history import differences
-from judgments.alerts import evaluation, mail
 from judgments.models import Alert, AlertPreferences, AlertSettings
+from judgments.recruitment.alerts import evaluation, mail
 
 SHOWN_EARLIER = 30
 HOURS = [(hour, f"{hour:02d}:00") for hour in range(24)]

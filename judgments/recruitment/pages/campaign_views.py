@@ -18,10 +18,13 @@ from analysis.power.money import format_money
 from analysis.text import plural
 from experiments.models import AuditEntry, Campaign, Experiment, Job
 from experiments.pages.access import AuthenticatedRequest, get_study, may_edit
-from judgments.alerts.evaluation import open_alerts
 from judgments.models import Alert as RaisedAlert
 from judgments.models import PlatformCall, Session, Submission
-from judgments.pages.recruitment.campaign_access import (
+from judgments.recruitment import campaigns, decisions, ledger
+from judgments.recruitment.alerts.evaluation import open_alerts
+from judgments.recruitment.credentials import accounts_of
+from judgments.recruitment.demographics import DEMOGRAPHICS
+from judgments.recruitment.pages.campaign_access import (
     action,
     context_of,
     get_campaign,
@@ -29,10 +32,7 @@ from judgments.pages.recruitment.campaign_access import (
     platform_campaigns,
     report,
 )
-from judgments.pages.recruitment.setup_views import AmountField, first_open_step
-from judgments.recruitment import campaigns, decisions, ledger
-from judgments.recruitment.credentials import accounts_of
-from judgments.recruitment.demographics import DEMOGRAPHICS
+from judgments.recruitment.pages.setup_views import AmountField, first_open_step
 from judgments.recruitment.reconcile import RECONCILE, reconcile_later
 from judgments.recruitment.recruiter import label_of
 

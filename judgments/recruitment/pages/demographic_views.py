@@ -14,13 +14,13 @@ from analysis.text import plural
 from experiments.models import Campaign
 from experiments.pages.access import AuthenticatedRequest, get_study
 from judgments.imports.readers.prolific import MAX_BYTES
-from judgments.pages.recruitment.campaign_access import context_of, get_campaign, sentence
 from judgments.recruitment.demographics import (
     DEMOGRAPHICS,
     JoinedExport,
     join_export,
     store_answers,
 )
+from judgments.recruitment.pages.campaign_access import context_of, get_campaign, sentence
 
 SALT = "demographics"
 PREVIEW_SECONDS = 3600

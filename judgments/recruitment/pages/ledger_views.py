@@ -20,11 +20,11 @@ from analysis.power.money import format_money
 from analysis.text import no_formula, plural
 from experiments.models import Experiment
 from experiments.pages.access import AuthenticatedRequest, audit, get_study, may_edit, may_see_ids
-from experiments.pages.pagination import page_of
+from experiments.pages.forms import page_of
 from judgments.models import PlatformCall
-from judgments.pages.recruitment.campaign_access import action, platform_campaigns, report
 from judgments.recruitment import decisions, ledger
 from judgments.recruitment.credentials import platform_secrets
+from judgments.recruitment.pages.campaign_access import action, platform_campaigns, report
 from judgments.recruitment.recruiter import label_of, recruiter_of
 
 Kind, State = PlatformCall.Kind, PlatformCall.State

@@ -13,8 +13,8 @@ from analysis.power.money import format_money
 from experiments.models import Campaign
 from experiments.pages.access import AuthenticatedRequest, get_study, may_edit
 from judgments.models import PlatformIdentity, Session, Submission
-from judgments.pages.recruitment.campaign_access import context_of, get_campaign, sentence
-from judgments.pages.recruitment.submission_views import LONGEST_MESSAGE, SubmissionRow, rows_of
+from judgments.recruitment.pages.campaign_access import context_of, get_campaign, sentence
+from judgments.recruitment.pages.submission_views import LONGEST_MESSAGE, SubmissionRow, rows_of
 from judgments.recruitment.recruiter import Message, PlatformError, Recruiter, recruiter_of
 
 CODE_MISMATCHES = {"no_code", "other_code"}

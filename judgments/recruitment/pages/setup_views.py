@@ -28,7 +28,9 @@ from experiments.pages.forms import set_remark
 from experiments.studies.completion_url import checked_address
 from experiments.studies.readiness import lists_of
 from judgments.models import Session
-from judgments.pages.recruitment.campaign_access import (
+from judgments.recruitment import campaigns
+from judgments.recruitment.credentials import accounts_of, is_simulated
+from judgments.recruitment.pages.campaign_access import (
     action,
     context_of,
     get_campaign,
@@ -36,8 +38,6 @@ from judgments.pages.recruitment.campaign_access import (
     report,
     sentence,
 )
-from judgments.recruitment import campaigns
-from judgments.recruitment.credentials import accounts_of, is_simulated
 from judgments.recruitment.prolific.drafts import (
     FilterOption,
     completion_codes,

@@ -23,8 +23,7 @@ from analysis.text import plural
 from experiments.lists.extra_trials import INSTRUCTION
 from experiments.models import Campaign, Experiment, TrialKind
 from experiments.pages.access import AuthenticatedRequest, get_study, may_edit
-from experiments.pages.forms import set_remark
-from experiments.pages.pagination import page_of
+from experiments.pages.forms import page_of, set_remark
 from judgments import payments
 from judgments.models import (
     Judgment,
@@ -36,15 +35,9 @@ from judgments.models import (
     Submission,
 )
 from judgments.pages.participants_views import SessionSummary, with_sessions
-from judgments.pages.recruitment.campaign_access import (
-    action,
-    context_of,
-    get_campaign,
-    report,
-    sentence,
-)
-from judgments.pages.recruitment.campaign_views import counts_of, current_job
 from judgments.recruitment import decisions, ledger
+from judgments.recruitment.pages.campaign_access import action, context_of, get_campaign, report, sentence
+from judgments.recruitment.pages.campaign_views import counts_of, current_job
 from judgments.recruitment.reconcile import MISMATCHES, NO_CODE
 from judgments.recruitment.recruiter import Message, PlatformError, Recruiter, label_of, recruiter_of
 from judgments.sessions.completion import ENDINGS, shown_code

@@ -7,9 +7,8 @@ from typing import Any
 from analysis.errors import BadInput
 from config.commands import ContractCommand
 from experiments.studies.creation import find_user
-from releases.study_templates.create import create_from_template, read_template
+from releases.study_templates.create import built_in_file, built_in_names, create_from_template, read_template
 from releases.study_templates.document import MAX_BYTES
-from releases.study_templates.library import built_in_file, built_in_names
 
 
 class Command(ContractCommand):

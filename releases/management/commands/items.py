@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from analysis.command_line.study.items import ItemsText
+from analysis.command_line.study.ratings import ItemsText
 from experiments.models import Experiment
 from releases.management.report_command import ReportCommand
 from releases.reports.report_cache import items_report

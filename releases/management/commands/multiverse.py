@@ -3,7 +3,7 @@
 from typing import Any
 
 from analysis.command_line.output import selected
-from analysis.command_line.study.multiverse import MultiverseText
+from analysis.command_line.study.exclusions import MultiverseText
 from experiments.models import Experiment
 from releases.management.report_command import ReportCommand
 from releases.reports.compute import multiverse_of

@@ -8,8 +8,8 @@ from typing import Any
 from analysis.errors import BadInput, UnknownName
 from analysis.text import plural
 from config.commands import ContractCommand
-from experiments import job_runner
 from experiments.models import Experiment, Job, Mode, PlatformAccount
+from experiments.operation import job_runner
 from experiments.studies.creation import find_experiment
 from judgments.recruitment.credentials import accounts_of, add_account, replace_secrets
 from releases.gold.storage import MANIFEST, checksum, read, write_folder

@@ -3,7 +3,7 @@
 from typing import Any
 
 from analysis.command_line.output import selected
-from analysis.command_line.study.times import TimesText
+from analysis.command_line.study.ratings import TimesText
 from experiments.models import Experiment
 from releases.management.report_command import ReportCommand
 from releases.reports.compute import times_of

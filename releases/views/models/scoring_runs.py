@@ -14,7 +14,7 @@ from analysis.errors import BadInput
 from analysis.text import plural
 from experiments.models import Experiment, Job
 from experiments.pages.access import AuthenticatedRequest, may_edit
-from experiments.pages.confirm import ask, is_sure
+from experiments.pages.forms import ask, is_sure
 from releases.models import Release, ScoreShard, ScoringRun
 from releases.scoring.cost import COST, request_cost
 from releases.scoring.execution import progress_of

@@ -10,8 +10,7 @@ from django.views.decorators.http import require_POST
 from analysis.errors import BadInput
 from analysis.report.page_findings import exclusions_finding
 from experiments.models import Experiment
-from releases.gold.current_plan import set_current_plan
-from releases.gold.plans import current_plan_row, find_plan, write_plan
+from releases.gold.plans import current_plan_row, find_plan, set_current_plan, write_plan
 from releases.reports.forms import ExcludeForm, PlanForm
 from releases.reports.report_cache import cached_report
 from releases.views.base import (

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponseBase
 
 from analysis.report.page_findings import items_finding
 from experiments.models import Experiment
-from experiments.pages.pagination import page_of
+from experiments.pages.forms import page_of
 from experiments.tasks.registry import shown_task
 from releases.gold.plans import find_plan
 from releases.material_frames import member_texts

@@ -10,8 +10,14 @@ from experiments.models import Experiment
 from experiments.studies.targets import minutes
 from releases.gold.plans import find_plan
 from releases.reports.judgment_cache import n_judgments
-from releases.reports.planned_power import plan_form, prospective_power
-from releases.reports.power_forms import PilotForm, PlanPowerForm, costed, per_hour
+from releases.reports.power_forms import (
+    PilotForm,
+    PlanPowerForm,
+    costed,
+    per_hour,
+    plan_form,
+    prospective_power,
+)
 from releases.views.base import explicit_query, form_choices, json_attachment, page, study_page
 from releases.views.figures import registered_figure
 from releases.views.results.computed_reports import report_json, report_outcome

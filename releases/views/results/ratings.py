@@ -7,7 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 from analysis.errors import BadInput
 from analysis.report.page_findings import ratings_finding
 from experiments.models import Experiment
-from experiments.pages.pagination import page_of
+from experiments.pages.forms import page_of
 from releases.gold.plans import find_plan
 from releases.material_frames import texts
 from releases.reports.forms import TRANSFORMS, RatingsForm

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.aggregation.ratings import item_means, likert_distribution, ratings_report
-from analysis.aggregation.transforms import transform_ratings
+from analysis.aggregation.ratings import item_means, likert_distribution, ratings_report, transform_ratings
 from analysis.effects.conditions import condition_report
 from analysis.errors import BadInput, NotEnoughData, UnknownName
 from analysis.report.methods import unusable_estimates_sentences

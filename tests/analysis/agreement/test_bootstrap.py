@@ -6,7 +6,7 @@ from scipy import optimize, sparse, stats
 
 from analysis.agreement.bootstrap import cluster_sums, linearize, linearized_interval, participant_intervals
 from analysis.errors import UnknownName
-from tests.benchmarks.analysis.bench_coverage import coverage_of_means, coverage_of_shares
+from benchmarks.analysis.bench_coverage import coverage_of_means, coverage_of_shares
 
 
 def sums_of(n_people=60, seed=5):

@@ -8,7 +8,7 @@ import pandas as pd
 import pingouin
 import pytest
 
-from analysis.aggregation.transforms import transform_ratings
+from analysis.aggregation.ratings import transform_ratings
 from analysis.effects.contrasts import welch_contrast
 from analysis.effects.five_analyses import ANALYSES, convergence_rates, five_analyses, outcome
 

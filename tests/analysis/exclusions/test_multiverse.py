@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.aggregation.transforms import transform_ratings
+from analysis.aggregation.ratings import transform_ratings
 from analysis.effects.contrasts import contrast
 from analysis.effects.five_analyses import five_analyses
 from analysis.errors import BadInput, UnknownName

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from analysis.figures import FIGURES, figure_data
-from tests.gallery_page import BLOCK, PAGE, charts_of_page
+from tools.manual.gallery import BLOCK, PAGE, charts_of_page
 
 
 def test_every_figure_has_its_code_and_its_picture_on_the_page():

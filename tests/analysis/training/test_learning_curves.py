@@ -6,8 +6,8 @@ import sys
 import pandas as pd
 import pytest
 
+from benchmarks.scoring import learning_curves
 from experiments.generation import acceptable_sentences, minimal_pairs
-from tests.benchmarks.scoring import learning_curves
 
 pytest.importorskip("torch", reason="neural models are an extra: make install-models")
 

@@ -6,10 +6,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from experiments.pages.paradigms.editor import BEGINNING
-from experiments.paradigms.library import save_paradigm
-from experiments.paradigms.pair_sets import create_pair_set, strike_pair
-from experiments.paradigms.word_lists import save_words
+from experiments.generation.pages.editor import BEGINNING
+from experiments.generation.stored.library import save_paradigm
+from experiments.generation.stored.pair_sets import create_pair_set, strike_pair
+from experiments.generation.stored.word_lists import save_words
 from tests import cast
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

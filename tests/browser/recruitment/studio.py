@@ -3,8 +3,8 @@
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from experiments.job_runner import run_job
 from experiments.models import Job
+from experiments.operation.job_runner import run_job
 
 PAGES = "/studies/agreement/campaigns/"
 

@@ -21,7 +21,7 @@ from tests.browser.recruitment.studio import (
     shown,
     work,
 )
-from tests.doubles.mturk import Double
+from tools.doubles.mturk import Double
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 QUIZ = [{"question": "What counts?", "right": "how it sounds", "wrong": ["is it true", "is it long"]}]

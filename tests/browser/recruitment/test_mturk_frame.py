@@ -16,7 +16,7 @@ from tests.browser.recruitment.workers import (
     preview,
     submit,
 )
-from tests.doubles.mturk import Double, account
+from tools.doubles.mturk import Double, account
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -5,7 +5,7 @@ from playwright.sync_api import FrameLocator, Page
 from experiments.models import Campaign
 from judgments.models import Session
 from judgments.sessions.pretrial import correct_choice
-from tests.doubles.mturk import Double
+from tools.doubles.mturk import Double
 
 MOST_SCREENS = 12
 #: Answers within 200 ms of the onset are ignored.

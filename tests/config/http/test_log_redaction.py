@@ -8,7 +8,7 @@ from django.conf import settings
 from django.test import Client
 
 from config.http.log_redaction import redact
-from experiments.accounts import sends_mail
+from experiments.accounts.adapters import sends_mail
 from tests import cast
 
 

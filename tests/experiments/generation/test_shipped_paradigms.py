@@ -10,8 +10,7 @@ import pytest
 
 from experiments.generation.lexicon import read_lexicon
 from experiments.generation.paradigms import find_paradigm, lint, sample_pairs, shipped
-from experiments.generation.paradigms.lexicon_masks import lexicon_masks
-from experiments.generation.paradigms.sampling import comparable
+from experiments.generation.paradigms.sampling import comparable, lexicon_masks
 
 ROOT = Path(__file__).parents[3]
 BLIMP = ROOT.parent / "shared" / "data" / "blimp"

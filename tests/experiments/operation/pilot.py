@@ -153,8 +153,8 @@ def _json(value: Any) -> Any:
 def _release() -> None:
     """A frozen release, the job that built it, and scores."""
     import releases.jobs  # noqa: F401 - registers the kinds of job
-    from experiments.job_runner import run
     from experiments.models import Experiment, Job
+    from experiments.operation.job_runner import run
     from releases.gold.freeze import request_release
     from releases.gold.options import Options
     from releases.models import CachedScore, Release, ScorerSpec

@@ -21,7 +21,6 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from analysis.errors import BadInput
 from config.job_queue import celery_settings
-from experiments.job_runner import run
 from experiments.models import Job, PlatformAccount
 from experiments.operation import archive, backup, tables
 from experiments.operation.backup import (
@@ -34,6 +33,7 @@ from experiments.operation.backup import (
     verify_backup,
 )
 from experiments.operation.backup_storage import forget_old
+from experiments.operation.job_runner import run
 from experiments.operation.restore import restore_backup
 from judgments.models import Judgment, Session, SessionEvent, Signal
 from releases.models import CachedScore, ScorerSpec
@@ -382,7 +382,7 @@ def test_files_deleted_while_the_backup_is_written_are_named(
 
 def test_scheduled_backup_is_made_once_and_old_ones_are_deleted(transactional_db, settings, monkeypatch):
     assert "experiments.back_up" in {row["task"] for row in celery_settings.beat_schedule.values()}
-    monkeypatch.setattr("experiments.job_runner.send", lambda job_id: None)
+    monkeypatch.setattr("experiments.operation.job_runner.send", lambda job_id: None)
     assert enqueue_when_due() is None  # off by default
     settings.BACKUP_HOURS, settings.BACKUP_KEEP = 24, 2
     backups = storages["backups"]

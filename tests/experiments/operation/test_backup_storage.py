@@ -10,13 +10,13 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage, storages
 from django.core.management import CommandError, call_command
 
-from experiments.job_runner import run
 from experiments.models import Job
 from experiments.operation.backup import enqueue_when_due, last_backup
+from experiments.operation.job_runner import run
 from judgments.models import Judgment
 from tests import cast
-from tests.doubles import s3
 from tests.experiments.operation.test_backup import empty_installation, rows_of
+from tools.doubles import s3
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ADDRESS = f"s3://{s3.BUCKET}/backups"
@@ -34,7 +34,7 @@ def bucket(monkeypatch, settings, tmp_path):
         settings.STORAGES = {**settings.STORAGES, **entries}
         settings.BACKUP_STORAGE, settings.BACKUP_KEY, settings.BACKUP_KEEP = ADDRESS, "a key", 14
         monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-        monkeypatch.setattr("experiments.job_runner.send", lambda job_id: None)
+        monkeypatch.setattr("experiments.operation.job_runner.send", lambda job_id: None)
         yield double
 
 

@@ -9,9 +9,9 @@ from django.utils import timezone
 from kombu.exceptions import KombuError
 
 from analysis.errors import BadInput
-from experiments import job_runner
-from experiments.job_runner import IOFailure, Overtaken, enqueue, job, requeue_stale, run
 from experiments.models import Job
+from experiments.operation import job_runner
+from experiments.operation.job_runner import IOFailure, Overtaken, enqueue, job, requeue_stale, run
 from tests import cast
 
 pytestmark = pytest.mark.django_db

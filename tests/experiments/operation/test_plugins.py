@@ -15,16 +15,16 @@ from django.utils import timezone
 from analysis.errors import BadInput, UnknownName
 from analysis.figures import Evidence, applicable, draw, find_figure
 from analysis.plugins.registry import task_folders
-from experiments import job_runner
 from experiments.models import Job
+from experiments.operation import job_runner
 from experiments.operation.counters import totals
 from experiments.pages.forms import task_choices
 from experiments.tasks.registry import get_task
-from judgments.alerts.conditions import LOCAL_RULES
-from judgments.alerts.evaluation import evaluate
 from judgments.imports.readers import read_judgments
 from judgments.models import Alert, Judgment, SessionEvent
 from judgments.pages.import_views import UploadForm
+from judgments.recruitment.alerts.conditions import LOCAL_RULES
+from judgments.recruitment.alerts.evaluation import evaluate
 from judgments.sessions.protocol import read_protocol
 from releases import jobs
 from tests import cast

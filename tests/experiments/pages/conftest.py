@@ -6,7 +6,7 @@ import pytest
 @pytest.fixture
 def few_pairs(monkeypatch):
     """The linter draws few pairs, so that a check is quick."""
-    from experiments.paradigms import library
+    from experiments.generation.stored import library
 
     monkeypatch.setattr(library, "CHECKED_PAIRS", 12)
     monkeypatch.setattr(library, "SAVED_PAIRS", 12)

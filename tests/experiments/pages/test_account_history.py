@@ -11,8 +11,8 @@ from django.test import Client
 from config.settings import openid_service
 from experiments.models import ApiToken, AuditEntry
 from tests import cast
-from tests.doubles import openid
 from tests.experiments.pages.test_account import digits, shown_token
+from tools.doubles import openid
 
 pytestmark = pytest.mark.django_db
 NEW = "a-longer-secret-7"

@@ -11,8 +11,8 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 from django.utils import timezone
 
+from experiments.accounts.login_sessions import browser_name
 from experiments.jobs import delete_expired_rows
-from experiments.login_sessions import browser_name
 from experiments.models import LoginSession
 from tests import cast
 

@@ -10,7 +10,7 @@ from django.test import Client
 
 from config.settings import openid_service
 from tests import cast
-from tests.doubles import openid
+from tools.doubles import openid
 
 pytestmark = pytest.mark.django_db
 LEAVE = "/accounts/oidc/university/login/"

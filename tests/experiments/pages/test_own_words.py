@@ -4,11 +4,11 @@ import pytest
 from django.test import Client
 
 from experiments.generation.lexicon import read_lexicon
+from experiments.generation.pages.editor import BEGINNING
+from experiments.generation.stored.library import check, save_paradigm
+from experiments.generation.stored.pair_sets import create_pair_set
+from experiments.generation.stored.word_lists import lexicon_for, save_words
 from experiments.models import WordList
-from experiments.pages.paradigms.editor import BEGINNING
-from experiments.paradigms.library import check, save_paradigm
-from experiments.paradigms.pair_sets import create_pair_set
-from experiments.paradigms.word_lists import lexicon_for, save_words
 from tests import cast
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("few_pairs")]

@@ -5,13 +5,13 @@ import json
 import pytest
 from django.test import Client
 
-from experiments import job_runner
+from experiments.generation.pages.editor import BEGINNING
+from experiments.generation.stored import pair_sets
+from experiments.generation.stored.library import save_paradigm
 from experiments.lists.balance_report import design_document
 from experiments.models import Experiment, GeneratedPair, MaterialSet, PairEdit, PairSet
 from experiments.models.team import AppendOnly
-from experiments.pages.paradigms.editor import BEGINNING
-from experiments.paradigms import pair_sets
-from experiments.paradigms.library import save_paradigm
+from experiments.operation import job_runner
 from tests import cast
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("few_pairs")]

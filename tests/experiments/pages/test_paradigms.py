@@ -4,10 +4,10 @@ import pytest
 from django.test import Client
 
 from experiments import limits
+from experiments.generation.pages.editor import BEGINNING
 from experiments.generation.paradigms import shipped
+from experiments.generation.stored.library import built_in, save_paradigm
 from experiments.models import AuditEntry, Membership, OwnParadigm
-from experiments.pages.paradigms.editor import BEGINNING
-from experiments.paradigms.library import built_in, save_paradigm
 from experiments.studies.history import old_and_new
 from tests import cast
 

@@ -8,7 +8,7 @@ import pytest
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from experiments.accounts import time_zone_names
+from experiments.accounts.adapters import time_zone_names
 from experiments.models import AuditEntry, Preferences
 from judgments.models import Session
 from tests import cast

@@ -2,10 +2,11 @@
 
 import pytest
 
-from experiments import job_runner, jobs
+from experiments import jobs
+from experiments.operation import job_runner
 from experiments.webhooks.events import DELIVER
 from tests import cast, webhook_events
-from tests.doubles import receiver as double
+from tools.doubles import receiver as double
 
 
 @pytest.fixture(autouse=True)

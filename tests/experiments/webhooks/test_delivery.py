@@ -18,8 +18,8 @@ from experiments.webhooks import endpoints
 from experiments.webhooks.delivery import DISABLE_AFTER, delete_old_deliveries
 from experiments.webhooks.events import EVENTS, emit
 from experiments.webhooks.targets import checked_address
-from judgments.alerts.evaluation import evaluate_all
 from judgments.models import Alert
+from judgments.recruitment.alerts.evaluation import evaluate_all
 from tests import cast
 
 pytestmark = pytest.mark.django_db

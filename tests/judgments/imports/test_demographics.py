@@ -8,8 +8,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 
 from analysis.errors import BadInput
-from experiments import job_runner
 from experiments.models import AuditEntry, Experiment, Job, Upload
+from experiments.operation import job_runner
 from judgments.imports.readers.prolific import read_demographic_export
 from judgments.models import Participant, PlatformIdentity, Session
 

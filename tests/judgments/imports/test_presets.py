@@ -9,8 +9,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 
-from experiments import job_runner
 from experiments.models import Experiment, Job
+from experiments.operation import job_runner
 from judgments.imports import jobs
 from judgments.imports.readers import SourceOptions, presets
 from judgments.models import Judgment, Participant, Trial

@@ -8,8 +8,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 
-from experiments.job_runner import run
 from experiments.models import Experiment, Job
+from experiments.operation.job_runner import run
 from judgments.models import Judgment, Trial
 from tests import cast
 from tests.experiments.traps import N_CONFLICTING, N_IDENTICAL, trap_judgments, trap_lines

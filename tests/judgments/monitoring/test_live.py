@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from experiments.job_runner import run
 from experiments.models import Campaign
+from experiments.operation.job_runner import run
 from experiments.page_cache import cache
 from judgments.flags import raise_flag
 from judgments.models import Judgment, Session, Signal

@@ -11,8 +11,9 @@ import pytest
 import structlog
 from django.utils import timezone
 
+from config.http import middleware
 from experiments.models import Heartbeat, Job
-from experiments.operation import counters, health, middleware
+from experiments.operation import counters, health
 from experiments.operation.backup import KIND
 from judgments.models import Payment, Session
 from tests import cast

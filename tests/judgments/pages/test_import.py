@@ -5,8 +5,8 @@ import uuid
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from experiments import job_runner
 from experiments.models import Experiment, Job, Membership, Upload
+from experiments.operation import job_runner
 from judgments.models import Judgment
 from tests import cast
 from tests.webhook_events import subscribed

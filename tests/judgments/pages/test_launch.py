@@ -5,8 +5,8 @@ import re
 import pytest
 
 from analysis.errors import BadInput
-from experiments.job_runner import run
 from experiments.models import AuditEntry, Design, Experiment, Job
+from experiments.operation.job_runner import run
 from experiments.page_cache import cache
 from experiments.studies.lifecycle import freeze_preview, problems
 from experiments.studies.readiness import is_green, may_open, steps

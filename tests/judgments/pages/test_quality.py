@@ -4,8 +4,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from experiments import job_runner
 from experiments.models import Job
+from experiments.operation import job_runner
 from judgments.models import Judgment, Signal
 from judgments.quality_check import check_stale_studies, last_check
 from judgments.sessions.completion import finish

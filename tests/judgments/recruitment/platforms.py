@@ -31,7 +31,7 @@ def double_of(recruiter, settings):
     if recruiter not in WITH_SUBMISSIONS:
         yield None
         return
-    module = import_module(f"tests.doubles.{recruiter}")
+    module = import_module(f"tools.doubles.{recruiter}")
     start = module.Double if recruiter == "mturk" else module.running
     with start() as double:
         yield double
@@ -40,7 +40,7 @@ def double_of(recruiter, settings):
 def draft(study, recruiter, double, *, name="run", account=None, **settings):
     """A draft that passes every check."""
     if double is not None and account is None:
-        account = import_module(f"tests.doubles.{recruiter}").account(double, study, cast.ada())
+        account = import_module(f"tools.doubles.{recruiter}").account(double, study, cast.ada())
     fields = {
         "places": 8,
         "reward_minor": 150,

@@ -4,8 +4,8 @@ import pytest
 from django.utils import timezone
 
 from analysis.errors import BadInput
-from experiments.job_runner import run_job
 from experiments.models import AuditEntry, Job
+from experiments.operation.job_runner import run_job
 from judgments import payments
 from judgments.models import Payment, PlatformCall, PlatformIdentity, Session, Submission
 from judgments.recruitment import decisions, ledger, recruiter

@@ -12,7 +12,7 @@ from judgments.recruitment.mturk import client as mturk_client
 from judgments.recruitment.mturk.recruiter import MTurkRecruiter, grant_missing_qualifications
 from judgments.recruitment.recruiter import AnswerLost, Bonus, Busy, Outcome, Refused, RemoteState
 from tests import cast
-from tests.doubles.mturk import Double, account
+from tools.doubles.mturk import Double, account
 
 OPTIONS = {
     "site": "https://lab.example.org",
@@ -316,7 +316,7 @@ def test_a_key_that_is_not_accepted_is_named(campaign, recruiter, double, keys, 
 
 
 def test_a_wrong_clock_is_named(campaign, recruiter, double, monkeypatch):
-    monkeypatch.setattr("tests.doubles.mturk.MAX_SKEW_S", -1)
+    monkeypatch.setattr("tools.doubles.mturk.MAX_SKEW_S", -1)
     with pytest.raises(Refused, match="Set the clock of this machine"):
         recruiter.balance()
 

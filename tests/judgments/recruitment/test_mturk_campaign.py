@@ -10,8 +10,8 @@ from judgments.models import PlatformCall, Session, Submission
 from judgments.recruitment import campaigns, decisions, ledger
 from judgments.recruitment.reconcile import reconcile
 from tests import cast
-from tests.doubles.mturk import Double, account
 from tests.judgments.screens.walk import hidden
+from tools.doubles.mturk import Double, account
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TEXTS = {"title": "Rate", "description": "Rate sentences.", "site": "https://lab.example.org"}

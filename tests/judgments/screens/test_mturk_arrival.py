@@ -12,8 +12,8 @@ from experiments.models import Campaign
 from judgments.models import Participant, PlatformIdentity, Session
 from judgments.recruitment.mturk.external_question import receipt_of
 from tests import cast
-from tests.doubles.mturk_service import answer_document
 from tests.judgments.screens.walk import hidden
+from tools.doubles.mturk_service import answer_document
 
 pytestmark = pytest.mark.django_db
 SITE = "https://workersandbox.mturk.com"

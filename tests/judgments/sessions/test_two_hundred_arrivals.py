@@ -6,11 +6,11 @@ import threading
 import pytest
 from django.db import connection
 
-from tests.benchmarks.soak.audit import audit, balance
-from tests.benchmarks.soak.people import Person
-from tests.benchmarks.soak.pulse import Pulse
-from tests.benchmarks.soak.services import children, free_port, platform
-from tests.benchmarks.soak.study import SLUG, step
+from benchmarks.soak.audit import audit, balance
+from benchmarks.soak.people import Person
+from benchmarks.soak.pulse import Pulse
+from benchmarks.soak.services import children, free_port, platform
+from benchmarks.soak.study import SLUG, step
 from tests.database import database_url, empty_database
 
 N_PEOPLE, N_LISTS, N_ITEMS = 200, 4, 4

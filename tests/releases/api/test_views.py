@@ -9,7 +9,7 @@ from django.core.management import call_command
 from django.urls import reverse
 from rest_framework.test import APIClient
 
-from experiments import job_runner
+from experiments.operation import job_runner
 from releases.models import Release
 from tests import cast
 from tests.releases.study import judged_study, ready_release, scored, scores_file

@@ -3,8 +3,8 @@
 import pytest
 from django.urls import reverse
 
-from experiments import job_runner
 from experiments.models import Paradigm, Phenomenon
+from experiments.operation import job_runner
 from releases.comparison.compare import request_comparison
 from releases.models import Comparison
 from tests import cast

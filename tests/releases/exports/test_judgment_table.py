@@ -11,8 +11,7 @@ from experiments.models import TrialKind
 from experiments.templatetags.navigation import groups_of
 from judgments.flags import raise_flag
 from judgments.models import Judgment, Trial
-from releases.gold.current_plan import set_current_plan
-from releases.gold.plans import write_plan
+from releases.gold.plans import set_current_plan, write_plan
 from tests import cast
 from tests.experiments import factorial
 from tests.releases.study import add_sitting, judged_study

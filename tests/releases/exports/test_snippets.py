@@ -10,11 +10,10 @@ import pandas as pd
 import pytest
 from django.urls import reverse
 
-from analysis.aggregation.transforms import transform_ratings
+from analysis.aggregation.ratings import transform_ratings
 from analysis.effects.factorial import Factor, difference_of_differences
 from releases.exports.snippets import judgment_snippets, release_snippets
-from releases.gold.current_plan import set_current_plan
-from releases.gold.plans import write_plan
+from releases.gold.plans import set_current_plan, write_plan
 from tests import cast
 from tests.experiments import factorial
 from tests.releases.study import judged_study, ready_release

@@ -13,8 +13,7 @@ from rest_framework.test import APIClient
 from analysis.errors import BadInput
 from experiments.models import AuditEntry
 from judgments.flags import raise_flag
-from releases.gold.current_plan import set_current_plan
-from releases.gold.plans import write_plan
+from releases.gold.plans import set_current_plan, write_plan
 from releases.models import ExclusionPlan, Release
 from tests import cast
 from tests.releases.study import judged_study

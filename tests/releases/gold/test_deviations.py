@@ -13,9 +13,8 @@ from experiments.models import Design, Experiment, Membership
 from experiments.studies.lifecycle import close, open_study, pause, start_pilot
 from judgments.models import PlatformIdentity
 from releases.gold.build import build_release
-from releases.gold.current_plan import set_current_plan
 from releases.gold.options import Options, ReportOptions
-from releases.gold.plans import write_plan
+from releases.gold.plans import set_current_plan, write_plan
 from releases.models import DeviationReason
 from releases.study_report.build import build_report
 from releases.study_report.request import request_report

@@ -12,7 +12,7 @@ from storages.backends.s3 import S3Storage
 
 from analysis.errors import BadInput
 from releases.gold import storage
-from tests.doubles import s3
+from tools.doubles import s3
 
 FILES = {
     "pairs.csv": b"pair_id\n1\n",

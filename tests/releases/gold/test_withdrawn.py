@@ -8,7 +8,7 @@ from judgments.models import Participant
 from judgments.sessions.removal import BY_PARTICIPANT, erase
 from releases.gold import storage
 from releases.gold.plans import write_mask, write_plan
-from releases.quality import study_signals
+from releases.jobs import study_signals
 from releases.reports.compute import filtered_judgments
 from tests import cast
 from tests.releases.study import judged_study, ready_release, scored

@@ -5,8 +5,8 @@ from django.contrib.auth.models import User
 
 from judgments.recruitment.credentials import add_account
 from tests import cast
-from tests.doubles import repositories
 from tests.releases.study import judged_study, ready_release
+from tools.doubles import repositories
 
 LICENCE = "CC-BY-4.0"
 

@@ -7,13 +7,13 @@ import re
 import pytest
 from django.core.management import CommandError, call_command
 
-from experiments import job_runner
 from experiments.models import Membership, PlatformAccount
+from experiments.operation import job_runner
 from judgments.recruitment.credentials import secrets_of
 from releases.models import Publication
 from tests import cast
-from tests.doubles.repositories import TOKEN
 from tests.releases.study import ready_release
+from tools.doubles.repositories import TOKEN
 
 pytestmark = pytest.mark.django_db
 RELEASE = "/studies/agreement/releases/1/"

@@ -8,15 +8,15 @@ import pytest
 from django.core.exceptions import PermissionDenied
 
 from analysis.errors import BadInput
-from experiments import job_runner
 from experiments.models import AuditEntry, Job, Membership
+from experiments.operation import job_runner
 from releases.gold import storage
 from releases.models import Publication
 from releases.publishing.publish import preview, request_publication
 from tests import cast
-from tests.doubles import repositories
 from tests.releases.study import ready_release
 from tests.webhook_events import subscribed
+from tools.doubles import repositories
 
 pytestmark = pytest.mark.django_db
 TARGET = {"huggingface": "my-lab/agreement"}

@@ -7,8 +7,8 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
-from experiments import job_runner
 from experiments.models import Job
+from experiments.operation import job_runner
 from judgments.models import Flag
 from judgments.sessions.removal import erase
 from releases.reports import judgment_cache, report_cache

@@ -4,11 +4,11 @@ import pytest
 from django.conf import LazySettings
 from django.test import Client
 
-from experiments import job_runner
 from experiments.models import Job
+from experiments.operation import job_runner
 from releases.reports import report_cache
-from tests.doubles import s3
 from tests.releases.study import add_sitting, judged_study
+from tools.doubles import s3
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PAGE, API = "/studies/agreement/reliability/", "/api/v1/studies/agreement/reliability/"

@@ -3,7 +3,7 @@
 import pytest
 
 from analysis.scoring.scorers.arpa import ArpaScorer
-from experiments import job_runner
+from experiments.operation import job_runner
 from releases.models import ScorerSpec
 from releases.scoring import cost, execution, loaded_model, shards
 from releases.scoring.cost import request_cost

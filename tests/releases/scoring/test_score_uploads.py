@@ -14,10 +14,10 @@ from django.urls import reverse
 
 from analysis.errors import BadInput
 from analysis.files import read_table
-from experiments import job_runner
 from experiments.intake import previews
 from experiments.intake.uploads import quota_of
 from experiments.models import Upload
+from experiments.operation import job_runner
 from releases.models import ScoringRun
 from releases.scoring import runs
 from releases.scoring.runs import request_score_sets, request_scoring

@@ -6,7 +6,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 from rest_framework.test import APIClient
 
-from experiments import job_runner
+from experiments.operation import job_runner
 from releases.models import ScoringRun, SentenceScore
 from tests import cast
 from tests.releases.study import judged_study

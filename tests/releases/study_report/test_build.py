@@ -11,9 +11,9 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from analysis.figures import export_figure
-from analysis.report.checking import differences
-from experiments import job_runner
+from analysis.report.replicate import differences
 from experiments.models import Design, Experiment, Job
+from experiments.operation import job_runner
 from judgments.models import PlatformIdentity, Session
 from releases.gold.options import Options, ReportOptions
 from releases.reports.compute import agreement_of, effects_of, exclusions_of, reliability_of

@@ -11,10 +11,9 @@ from rest_framework.test import APIClient
 from analysis.errors import BadInput
 from experiments.models import Design, Experiment, MaterialSet, Membership
 from experiments.studies.lifecycle import open_study
-from releases.gold.current_plan import set_current_plan
-from releases.gold.plans import current_plan_row, write_plan
+from releases.gold.plans import current_plan_row, set_current_plan, write_plan
 from releases.models import ExclusionPlan
-from releases.study_templates.create import create_from_template, read_template
+from releases.study_templates.create import built_in_file, built_in_names, create_from_template, read_template
 from releases.study_templates.document import MAX_BYTES, parse_document, write_document
 from releases.study_templates.export import (
     DESIGN_FIELDS,
@@ -22,7 +21,6 @@ from releases.study_templates.export import (
     STUDY_FIELDS,
     template_of,
 )
-from releases.study_templates.library import built_in_file, built_in_names
 from tests import cast
 
 pytestmark = pytest.mark.django_db

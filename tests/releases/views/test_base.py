@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.urls import reverse
 
-from experiments import job_runner
+from experiments.operation import job_runner
 from judgments.models import Judgment
 from releases.comparison.compare import Options, lowest_and_highest, request_comparison
 from releases.models import Comparison, Release, ScoringRun

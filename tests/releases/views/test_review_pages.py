@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from experiments import job_runner
 from experiments.models import AuditEntry, Design, ReviewLink
+from experiments.operation import job_runner
 from experiments.teams.review_links import make_link
 from judgments.models import Participant, PlatformIdentity
 from releases.gold.options import ReportOptions

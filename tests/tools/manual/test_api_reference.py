@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import analysis
-from config.maintenance.api_reference import (
+from tools.manual.api_reference import (
     FOLDER,
     modules,
     on_page_content,
@@ -15,7 +15,7 @@ from config.maintenance.api_reference import (
     rendered_elsewhere,
 )
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+DOCS = Path(__file__).resolve().parents[3] / "docs"
 
 
 class Page:

@@ -2,7 +2,7 @@
 
 import httpx
 
-from config.maintenance.links import external_addresses, unreachable
+from tools.manual.links import external_addresses, unreachable
 
 
 def test_addresses_in_text_are_listed_and_those_in_code_are_not():

@@ -4,14 +4,14 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.columns import require_columns
-from analysis.effects.contrasts import d_z_interval
-from analysis.effects.five_analyses import ANALYSES, OUTCOMES
-from analysis.errors import NotEnoughData
-from analysis.figures.drawing import Drawing, lacks_expectation
-from analysis.figures.evidence import Evidence
-from analysis.figures.theme import FAILED, KEEPS_COLOURS, PASSED, TOO_FAR, caption, layered, renamed
-from analysis.text import plural
+from ....columns import require_columns
+from ....effects.contrasts import d_z_interval
+from ....effects.five_analyses import ANALYSES, OUTCOMES
+from ....errors import NotEnoughData
+from ....text import plural
+from ...drawing import Drawing, lacks_expectation
+from ...evidence import Evidence
+from ...theme import FAILED, KEEPS_COLOURS, PASSED, TOO_FAR, caption, layered, renamed
 
 STEP = 20
 MOST_DRAWN = 80  # rows of a figure

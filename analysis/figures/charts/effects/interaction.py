@@ -6,16 +6,16 @@ from itertools import product
 import altair as alt
 import pandas as pd
 
-from analysis.comparison.criteria import standardize
-from analysis.effects.factors import Cells, NoDesign, design_of
-from analysis.effects.report import scored_targets
-from analysis.effects.within import within_intervals
-from analysis.errors import NotEnoughData
-from analysis.figures.drawing import Drawing, lacks_task
-from analysis.figures.evidence import Evidence
-from analysis.figures.theme import INK, MODELS, caption, layered
-from analysis.rows import RATING_TASKS, column_or_blank, is_kind
-from analysis.text import plural
+from ....comparison.criteria import standardize
+from ....effects.factors import Cells, NoDesign, design_of
+from ....effects.report import scored_targets
+from ....effects.within import within_intervals
+from ....errors import NotEnoughData
+from ....rows import RATING_TASKS, column_or_blank, is_kind
+from ....text import plural
+from ...drawing import Drawing, lacks_task
+from ...evidence import Evidence
+from ...theme import INK, MODELS, caption, layered
 
 MOST_PANELS = 6  # of a figure that fits a phone
 MOST_ITEMS = 60  # thin lines of a panel that can be told apart

@@ -8,14 +8,14 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.columns import require_columns
-from analysis.errors import NotEnoughData
-from analysis.figures.drawing import Drawing, lacks_expectation
-from analysis.figures.evidence import Evidence
-from analysis.figures.theme import FAILED, PASSED, TOO_FAR, caption, layered
-from analysis.power.exact import TARGET
-from analysis.power.pilot import DRAWS, describe_sample, powered_by_size
-from analysis.text import plural
+from ....columns import require_columns
+from ....errors import NotEnoughData
+from ....power.exact import TARGET
+from ....power.pilot import DRAWS, describe_sample, powered_by_size
+from ....text import plural
+from ...drawing import Drawing, lacks_expectation
+from ...evidence import Evidence
+from ...theme import FAILED, PASSED, TOO_FAR, caption, layered
 
 HEIGHT = 300
 MOST_NAMED = 6

@@ -9,12 +9,12 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.errors import NotEnoughData
-from analysis.exclusions.multiverse import MODELS
-from analysis.figures.drawing import NO_JUDGMENTS, Drawing
-from analysis.figures.evidence import Evidence
-from analysis.figures.fitting import KEEP_HEIGHT
-from analysis.figures.theme import FAILED, PASSED, caption, layered
+from ....errors import NotEnoughData
+from ....exclusions.multiverse import MODELS
+from ...drawing import NO_JUDGMENTS, Drawing
+from ...evidence import Evidence
+from ...fitting import KEEP_HEIGHT
+from ...theme import FAILED, PASSED, caption, layered
 
 ROW = 20  # points for one choice
 CURVE = 11  # rows that the curve takes above them

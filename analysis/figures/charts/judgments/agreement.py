@@ -5,14 +5,14 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from analysis.agreement.inclusion import parse_rule
-from analysis.agreement.progress import progress_report
-from analysis.columns import require_columns
-from analysis.errors import NotEnoughData
-from analysis.figures.drawing import Drawing, headed_order, lacks_decisions, row_axis
-from analysis.figures.evidence import Evidence
-from analysis.figures.theme import FAILED, PASSED, TOO_FAR, caption, layered
-from analysis.text import plural
+from ....agreement.inclusion import parse_rule
+from ....agreement.progress import progress_report
+from ....columns import require_columns
+from ....errors import NotEnoughData
+from ....text import plural
+from ...drawing import Drawing, headed_order, lacks_decisions, row_axis
+from ...evidence import Evidence
+from ...theme import FAILED, PASSED, TOO_FAR, caption, layered
 
 STEP = 24
 INK_ON_BAR = "#c79a00"

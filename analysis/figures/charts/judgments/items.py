@@ -5,17 +5,16 @@ from collections.abc import Mapping
 import altair as alt
 import pandas as pd
 
-from analysis.aggregation.ratings import item_means
-from analysis.aggregation.transforms import transform_ratings
-from analysis.agreement.item_statistics import item_statistics_table
-from analysis.columns import require_columns
-from analysis.errors import NotEnoughData
-from analysis.figures.drawing import Drawing, lacks_decisions, lacks_task
-from analysis.figures.evidence import Evidence
-from analysis.figures.points import NOWHERE, Addresses, answering, answers, signed
-from analysis.figures.theme import caption, layered
-from analysis.rows import RATING_TASKS
-from analysis.text import plural
+from ....aggregation.ratings import item_means, transform_ratings
+from ....agreement.item_statistics import item_statistics_table
+from ....columns import require_columns
+from ....errors import NotEnoughData
+from ....rows import RATING_TASKS
+from ....text import plural
+from ...drawing import Drawing, lacks_decisions, lacks_task
+from ...evidence import Evidence
+from ...points import NOWHERE, Addresses, answering, answers, signed
+from ...theme import caption, layered
 
 STATUSES = ("expected", "tie", "unexpected", "insufficient", "no_data")
 COLOURS = ("#0072b2", "#e69f00", "#d55e00", "#8a8f98", "#8a8f98")

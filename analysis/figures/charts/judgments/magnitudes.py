@@ -4,17 +4,17 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.aggregation.transforms import transform_ratings
-from analysis.columns import require_columns
-from analysis.errors import NotEnoughData
-from analysis.figures.charts.judgments.scale_points import MOST_DRAWN, row_column
-from analysis.figures.drawing import Drawing, lacks_task
-from analysis.figures.evidence import Evidence
-from analysis.figures.theme import PASSED, caption, layered
-from analysis.magnitudes import log_ratios, unusable_estimates
-from analysis.rows import is_kind, tasks
-from analysis.scales import outliers, usable_ratings
-from analysis.text import plural
+from ....aggregation.ratings import transform_ratings
+from ....columns import require_columns
+from ....errors import NotEnoughData
+from ....magnitudes import log_ratios, unusable_estimates
+from ....rows import is_kind, tasks
+from ....scales import outliers, usable_ratings
+from ....text import plural
+from ...drawing import Drawing, lacks_task
+from ...evidence import Evidence
+from ...theme import PASSED, caption, layered
+from .scale_points import MOST_DRAWN, row_column
 
 STEP = 26
 

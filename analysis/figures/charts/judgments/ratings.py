@@ -3,14 +3,14 @@
 import altair as alt
 import pandas as pd
 
-from analysis.aggregation.ratings import ratings_report
-from analysis.columns import require_columns
-from analysis.errors import NotEnoughData
-from analysis.figures.drawing import Drawing, lacks_task
-from analysis.figures.evidence import Evidence
-from analysis.figures.theme import FAILED, PASSED, caption, layered
-from analysis.rows import RATING_TASKS
-from analysis.text import plural
+from ....aggregation.ratings import ratings_report
+from ....columns import require_columns
+from ....errors import NotEnoughData
+from ....rows import RATING_TASKS
+from ....text import plural
+from ...drawing import Drawing, lacks_task
+from ...evidence import Evidence
+from ...theme import FAILED, PASSED, caption, layered
 
 STEP = 26
 CONDITIONS = 40  # rows of a figure that fits a page

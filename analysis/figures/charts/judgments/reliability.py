@@ -3,13 +3,13 @@
 import altair as alt
 import pandas as pd
 
-from analysis.columns import require_columns
-from analysis.errors import NotEnoughData
-from analysis.figures.drawing import Drawing, lacks_task
-from analysis.figures.evidence import Evidence
-from analysis.figures.theme import BAND, PASSED, caption, layered
-from analysis.reliability.coding import answers_of
-from analysis.reliability.split_half import split_half_by_size
+from ....columns import require_columns
+from ....errors import NotEnoughData
+from ....reliability.coding import answers_of
+from ....reliability.split_half import split_half_by_size
+from ...drawing import Drawing, lacks_task
+from ...evidence import Evidence
+from ...theme import BAND, PASSED, caption, layered
 
 HEIGHT = 300
 LINES = {"reliability": "spearman_brown", "ceiling of a model": "ceiling"}

@@ -4,14 +4,14 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.aggregation.ratings import likert_distribution
-from analysis.columns import require_columns
-from analysis.errors import NotEnoughData
-from analysis.figures.drawing import Drawing, lacks_task
-from analysis.figures.evidence import Evidence
-from analysis.figures.theme import caption, layered
-from analysis.rows import tasks
-from analysis.text import plural
+from ....aggregation.ratings import likert_distribution
+from ....columns import require_columns
+from ....errors import NotEnoughData
+from ....rows import tasks
+from ....text import plural
+from ...drawing import Drawing, lacks_task
+from ...evidence import Evidence
+from ...theme import caption, layered
 
 STEP = 24
 MOST_DRAWN = 24

@@ -6,17 +6,17 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.columns import require_columns
-from analysis.comparison.adc_curve import adc_area, chance_curve
-from analysis.comparison.baselines import adc_shares, constant_baseline
-from analysis.comparison.criteria import Signs
-from analysis.comparison.pairs import PairTable
-from analysis.errors import NotEnoughData
-from analysis.figures.drawing import Drawing, lacks_labels
-from analysis.figures.evidence import Evidence
-from analysis.figures.points import answering, answers
-from analysis.figures.theme import CHANCE, CONSTANT, PEOPLE, caption, judge_colour, judge_dash, layered
-from analysis.rows import Floats
+from ....columns import require_columns
+from ....comparison.adc_curve import adc_area, chance_curve
+from ....comparison.baselines import adc_shares, constant_baseline
+from ....comparison.criteria import Signs
+from ....comparison.pairs import PairTable
+from ....errors import NotEnoughData
+from ....rows import Floats
+from ...drawing import Drawing, lacks_labels
+from ...evidence import Evidence
+from ...points import answering, answers
+from ...theme import CHANCE, CONSTANT, PEOPLE, caption, judge_colour, judge_dash, layered
 
 DELTA_MAX = 3.0  # standard deviations
 STEPS = 120

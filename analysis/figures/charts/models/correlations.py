@@ -7,17 +7,17 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.aggregation.decisions import decisions
-from analysis.columns import require_columns
-from analysis.comparison.ceilings.noise import correlation_ceilings
-from analysis.comparison.correlation import correlation_matrix
-from analysis.comparison.pairs import PairTable
-from analysis.errors import NotEnoughData
-from analysis.figures.drawing import Drawing, lacks_models, lacks_paradigms
-from analysis.figures.evidence import Evidence
-from analysis.figures.matrix import matrix_figure
-from analysis.figures.theme import PEOPLE, caption
-from analysis.reliability.split_half import split_half
+from ....aggregation.decisions import decisions
+from ....columns import require_columns
+from ....comparison.ceilings.noise import correlation_ceilings
+from ....comparison.correlation import correlation_matrix
+from ....comparison.pairs import PairTable
+from ....errors import NotEnoughData
+from ....reliability.split_half import split_half
+from ...drawing import Drawing, lacks_models, lacks_paradigms
+from ...evidence import Evidence
+from ...matrix import matrix_figure
+from ...theme import PEOPLE, caption
 
 MOST_JUDGES = 12
 

@@ -6,16 +6,16 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.columns import require_columns
-from analysis.comparison.criteria import Signs, adc_met, signs_agree
-from analysis.comparison.pairs import PairTable
-from analysis.errors import NotEnoughData
-from analysis.figures.drawing import Drawing, lacks_labels
-from analysis.figures.evidence import Evidence
-from analysis.figures.points import NOWHERE, Addresses, answering, answers, signed
-from analysis.figures.theme import BAND, FAILED, PASSED, TOO_FAR, caption, layered
-from analysis.rows import Floats
-from analysis.text import plural
+from ....columns import require_columns
+from ....comparison.criteria import Signs, adc_met, signs_agree
+from ....comparison.pairs import PairTable
+from ....errors import NotEnoughData
+from ....rows import Floats
+from ....text import plural
+from ...drawing import Drawing, lacks_labels
+from ...evidence import Evidence
+from ...points import NOWHERE, Addresses, answering, answers, signed
+from ...theme import BAND, FAILED, PASSED, TOO_FAR, caption, layered
 
 HEIGHT = 380
 MAX_POINTS = 4_000  # more would overlap and make the SVG too large for a page

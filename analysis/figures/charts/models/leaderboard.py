@@ -6,14 +6,14 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from analysis.columns import require_columns
-from analysis.comparison.leaderboard import CONSTANT, MODEL, PEOPLE, leaderboard_rows
-from analysis.errors import NotEnoughData
-from analysis.figures.drawing import Drawing, lacks_models
-from analysis.figures.evidence import Evidence
-from analysis.figures.points import NOWHERE, Addresses, answering, answers
-from analysis.figures.theme import BAND, FAILED, PASSED, TOO_FAR, caption, layered
-from analysis.text import plural
+from ....columns import require_columns
+from ....comparison.leaderboard import CONSTANT, MODEL, PEOPLE, leaderboard_rows
+from ....errors import NotEnoughData
+from ....text import plural
+from ...drawing import Drawing, lacks_models
+from ...evidence import Evidence
+from ...points import NOWHERE, Addresses, answering, answers
+from ...theme import BAND, FAILED, PASSED, TOO_FAR, caption, layered
 
 STEP = 24
 MOST_DRAWN = 40

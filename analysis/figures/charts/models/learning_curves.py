@@ -4,12 +4,12 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.columns import require_columns
-from analysis.comparison.in_depth.learning_curves import learning_curve
-from analysis.errors import NotEnoughData
-from analysis.figures.drawing import Drawing
-from analysis.figures.evidence import Evidence
-from analysis.figures.theme import caption, layered, renamed
+from ....columns import require_columns
+from ....comparison.in_depth.learning_curves import learning_curve
+from ....errors import NotEnoughData
+from ...drawing import Drawing
+from ...evidence import Evidence
+from ...theme import caption, layered, renamed
 
 HEIGHT = 320
 MOST_DRAWN = 7  # colours of the palette

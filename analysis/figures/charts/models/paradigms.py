@@ -6,12 +6,12 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from analysis.columns import require_columns
-from analysis.errors import NotEnoughData
-from analysis.figures.drawing import Drawing, headed_order, lacks_paradigms, row_axis
-from analysis.figures.evidence import Evidence
-from analysis.figures.theme import PEOPLE, caption, judge_colour, judge_shape, layered
-from analysis.text import plural
+from ....columns import require_columns
+from ....errors import NotEnoughData
+from ....text import plural
+from ...drawing import Drawing, headed_order, lacks_paradigms, row_axis
+from ...evidence import Evidence
+from ...theme import PEOPLE, caption, judge_colour, judge_shape, layered
 
 STEP = 26
 MAJORITY = "people, majority"

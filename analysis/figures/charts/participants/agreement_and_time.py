@@ -4,17 +4,17 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.columns import require_columns
-from analysis.errors import NotEnoughData
-from analysis.figures.charts.participants.response_times import participant_times_frame, time_axis
-from analysis.figures.drawing import Drawing, lacks_kind
-from analysis.figures.evidence import Evidence
-from analysis.figures.points import NOWHERE, Addresses, answering, answers, signed
-from analysis.figures.theme import FAILED, PASSED, caption, layered
-from analysis.quality.leave_one_out import correlations, means_of_others
-from analysis.quality.report import LABELS, signal_table
-from analysis.rows import column_or_blank, flags, group_codes, is_kind, joint_codes, numbers, tasks
-from analysis.text import plural
+from ....columns import require_columns
+from ....errors import NotEnoughData
+from ....quality.leave_one_out import correlations, means_of_others
+from ....quality.report import LABELS, signal_table
+from ....rows import column_or_blank, flags, group_codes, is_kind, joint_codes, numbers, tasks
+from ....text import plural
+from ...drawing import Drawing, lacks_kind
+from ...evidence import Evidence
+from ...points import NOWHERE, Addresses, answering, answers, signed
+from ...theme import FAILED, PASSED, caption, layered
+from .response_times import participant_times_frame, time_axis
 
 HEIGHT = 320
 CHOICES = ("forced_choice", "yes_no")

@@ -4,12 +4,12 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.columns import require_columns
-from analysis.errors import NotEnoughData
-from analysis.figures.drawing import Drawing
-from analysis.figures.evidence import Evidence
-from analysis.figures.theme import BAND, FAILED, PASSED, caption, layered
-from analysis.text import plural
+from ....columns import require_columns
+from ....errors import NotEnoughData
+from ....text import plural
+from ...drawing import Drawing
+from ...evidence import Evidence
+from ...theme import BAND, FAILED, PASSED, caption, layered
 
 HEIGHT = 240
 LINES = {"arrived": "started_at", "complete": "completed_at"}

@@ -4,24 +4,24 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.columns import require_columns
-from analysis.errors import NotEnoughData
-from analysis.figures.charts.participants.participants import MOST_DRAWN, STEP, flag_counts, flagged_axis
-from analysis.figures.drawing import Drawing, lacks_task
-from analysis.figures.evidence import Evidence
-from analysis.figures.theme import FAILED, caption, layered
-from analysis.quality.attention_checks import catch_trials
-from analysis.quality.base import answered_rows, column_numbers, session_codes
-from analysis.quality.leave_one_out import leave_one_out
-from analysis.quality.response_patterns import (
+from ....columns import require_columns
+from ....errors import NotEnoughData
+from ....quality.attention_checks import catch_trials
+from ....quality.base import answered_rows, column_numbers, session_codes
+from ....quality.leave_one_out import leave_one_out
+from ....quality.response_patterns import (
     MAX_MODAL_SHARE,
     MAX_RUN,
     MIN_ANSWERS,
     side_bias,
     straight_lining,
 )
-from analysis.rows import RATING_TASKS, Floats, column_or_blank
-from analysis.text import plural
+from ....rows import RATING_TASKS, Floats, column_or_blank
+from ....text import plural
+from ...drawing import Drawing, lacks_task
+from ...evidence import Evidence
+from ...theme import FAILED, caption, layered
+from .participants import MOST_DRAWN, STEP, flag_counts, flagged_axis
 
 MEASURES = {
     "SD": "SD of the raw answers",

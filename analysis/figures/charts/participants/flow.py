@@ -6,14 +6,14 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from analysis.columns import require_columns
-from analysis.errors import NotEnoughData
-from analysis.exclusions.apply import Excluded
-from analysis.figures.drawing import Drawing, lacks_task
-from analysis.figures.evidence import Evidence
-from analysis.figures.fitting import KEEP_HEIGHT
-from analysis.figures.matrix import matrix_figure
-from analysis.figures.theme import PASSED, caption, layered
+from ....columns import require_columns
+from ....errors import NotEnoughData
+from ....exclusions.apply import Excluded
+from ...drawing import Drawing, lacks_task
+from ...evidence import Evidence
+from ...fitting import KEEP_HEIGHT
+from ...matrix import matrix_figure
+from ...theme import PASSED, caption, layered
 
 # The vertical axis is in lines of text, so that boxes grow with their content.
 LINE = 17  # points

@@ -7,15 +7,15 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.aggregation.transforms import transform_ratings
-from analysis.columns import require_columns
-from analysis.errors import NotEnoughData
-from analysis.figures.drawing import Drawing, lacks_task
-from analysis.figures.evidence import Evidence
-from analysis.figures.theme import FAILED, caption, layered
-from analysis.quality.report import signal_table
-from analysis.rows import RATING_TASKS, Floats, column_or_blank, flags, is_kind, numbers, tasks
-from analysis.text import plural
+from ....aggregation.ratings import transform_ratings
+from ....columns import require_columns
+from ....errors import NotEnoughData
+from ....quality.report import signal_table
+from ....rows import RATING_TASKS, Floats, column_or_blank, flags, is_kind, numbers, tasks
+from ....text import plural
+from ...drawing import Drawing, lacks_task
+from ...evidence import Evidence
+from ...theme import FAILED, caption, layered
 
 STEP = 18
 MOST_DRAWN = 40

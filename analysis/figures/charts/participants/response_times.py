@@ -7,19 +7,19 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.aggregation.proportions import wilson_interval
-from analysis.columns import require_columns
-from analysis.effects.response_times import condition_times, parse_outlier_rule, timed_rows
-from analysis.errors import NotEnoughData
-from analysis.exclusions.plan import Plan
-from analysis.figures.drawing import Drawing, lacks_kind
-from analysis.figures.evidence import Evidence
-from analysis.figures.points import NOWHERE, Addresses, answering, answers
-from analysis.figures.theme import BAND, FAILED, PASSED, caption, layered
-from analysis.quality.base import column_numbers
-from analysis.quality.response_patterns import MIN_MS_PER_CHARACTER
-from analysis.rows import Flags, Floats, flags, is_kind
-from analysis.text import plural
+from ....aggregation.proportions import wilson_interval
+from ....columns import require_columns
+from ....effects.response_times import condition_times, parse_outlier_rule, timed_rows
+from ....errors import NotEnoughData
+from ....exclusions.plan import Plan
+from ....quality.base import column_numbers
+from ....quality.response_patterns import MIN_MS_PER_CHARACTER
+from ....rows import Flags, Floats, flags, is_kind
+from ....text import plural
+from ...drawing import Drawing, lacks_kind
+from ...evidence import Evidence
+from ...points import NOWHERE, Addresses, answering, answers
+from ...theme import BAND, FAILED, PASSED, caption, layered
 
 SECONDS = "datum.value < 1000 ? datum.value + ' ms' : datum.value / 1000 + ' s'"
 

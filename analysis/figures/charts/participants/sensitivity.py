@@ -3,18 +3,18 @@
 import altair as alt
 import pandas as pd
 
-from analysis.aggregation.transforms import transform_ratings
-from analysis.agreement.report import agreement_report
-from analysis.columns import require_columns
-from analysis.effects.contrasts import contrast
-from analysis.errors import NotEnoughData
-from analysis.exclusions.apply import apply_plan
-from analysis.exclusions.plan import Plan
-from analysis.exclusions.sensitivity import sensitivity
-from analysis.figures.drawing import Drawing, lacks_task
-from analysis.figures.evidence import Evidence
-from analysis.figures.theme import PASSED, caption, layered
-from analysis.rows import RATING_TASKS, is_kind
+from ....aggregation.ratings import transform_ratings
+from ....agreement.report import agreement_report
+from ....columns import require_columns
+from ....effects.contrasts import contrast
+from ....errors import NotEnoughData
+from ....exclusions.apply import apply_plan
+from ....exclusions.plan import Plan
+from ....exclusions.sensitivity import sensitivity
+from ....rows import RATING_TASKS, is_kind
+from ...drawing import Drawing, lacks_task
+from ...evidence import Evidence
+from ...theme import PASSED, caption, layered
 
 STEP = 30
 DRAWS = 2_000

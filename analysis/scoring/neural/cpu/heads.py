@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from analysis.scoring.neural.cpu.packed import MAX_PACKED_BYTES, can_pack, linear, pack
+from .packed import MAX_PACKED_BYTES, can_pack, linear, pack
 
 ROWS = 512
 # Words of one tile: on a CPU its logits should stay in the core's cache, other devices want large products.

@@ -13,7 +13,7 @@ import pytest
 
 from analysis.scoring import scorer
 from tests.analysis.scoring.neural.conftest import SENTENCES
-from tests.doubles import serving
+from tools.doubles import serving
 
 pytest.importorskip("torch", reason="neural models are an extra: make install-models")
 pytest.importorskip("transformers", reason="neural models are an extra: make install-models")

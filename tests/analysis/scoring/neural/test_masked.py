@@ -6,7 +6,7 @@ import pytest
 from analysis.errors import BadInput, UnknownName
 from analysis.scoring import scorer
 from analysis.scoring.base import FLAGS
-from analysis.scoring.neural.masked_copies import masked_copies
+from analysis.scoring.scorers.masked import masked_copies
 from tests.analysis.scoring.neural.conftest import MASKED, SENTENCES, peaked, saved, word_tokenizer
 
 torch = pytest.importorskip("torch", reason="neural models are an extra: make install-models")

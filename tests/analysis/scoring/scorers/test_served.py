@@ -17,7 +17,7 @@ from analysis.scoring.base import FLAG_MARKED, FLAG_SAME, FLAGS, flag_counts
 from analysis.scoring.judgment_prompts import PromptScorer, prompt_question
 from analysis.scoring.scorers import http_server
 from analysis.scoring.words.regions import score_words
-from tests.doubles import serving
+from tools.doubles import serving
 
 
 class Double(BaseHTTPRequestHandler):

@@ -8,8 +8,8 @@ from judgments.models import Submission
 from judgments.recruitment import campaigns, reconcile
 from judgments.recruitment.prolific import client as prolific_client
 from tests import cast
-from tests.doubles.prolific import account as account_of
-from tests.doubles.prolific import running
+from tools.doubles.prolific import account as account_of
+from tools.doubles.prolific import running
 
 STUDY = "/studies/agreement/campaigns/"
 OPTIONS = {

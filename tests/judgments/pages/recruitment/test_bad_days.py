@@ -6,12 +6,12 @@ import time
 import pytest
 from django.utils import timezone
 
-from experiments.job_runner import run
 from experiments.models import Campaign, Job
+from experiments.operation.job_runner import run
 from experiments.page_cache import cache
-from judgments.alerts.evaluation import evaluate_all
 from judgments.models import PlatformCall, Submission
 from judgments.recruitment import campaigns, decisions, ledger
+from judgments.recruitment.alerts.evaluation import evaluate_all
 from judgments.recruitment.prolific import webhooks
 from tests import cast
 from tests.judgments.pages.recruitment.conftest import OPTIONS, STUDY

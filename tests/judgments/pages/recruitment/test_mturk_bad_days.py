@@ -6,8 +6,8 @@ import re
 import pytest
 from django.utils import timezone
 
-from experiments.job_runner import run
 from experiments.models import Campaign, Job, Mode
+from experiments.operation.job_runner import run
 from experiments.page_cache import cache
 from judgments.models import PlatformCall, PlatformIdentity, Session, Submission
 from judgments.recruitment import campaigns, decisions, ledger
@@ -88,7 +88,7 @@ def test_each_fault_of_a_payment_is_said_with_what_is_safe_and_what_to_do(ada, c
 
 
 def wrong_clock(campaign, double, monkeypatch, settings):
-    monkeypatch.setattr("tests.doubles.mturk.MAX_SKEW_S", -1)
+    monkeypatch.setattr("tools.doubles.mturk.MAX_SKEW_S", -1)
 
 
 def wrong_region(campaign, double, monkeypatch, settings):

@@ -8,8 +8,8 @@ import pytest
 from experiments.models import AuditEntry, Campaign
 from experiments.studies.history import old_and_new
 from judgments.models import PlatformCall
-from judgments.pages.recruitment.setup_views import proposed_places
 from judgments.recruitment import credentials
+from judgments.recruitment.pages.setup_views import proposed_places
 from tests import cast
 from tests.judgments.pages.recruitment.conftest import STUDY
 

@@ -7,8 +7,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from experiments import job_runner
 from experiments.models import Job
+from experiments.operation import job_runner
 from judgments.models import Payment, PlatformCall, Signal, Submission
 from judgments.recruitment import campaigns, decisions, ledger, reconcile
 from tests import cast

@@ -11,9 +11,9 @@ from django.db import connection
 from django.utils import timezone
 
 from experiments.models import Membership, Preferences
-from judgments.alerts import conditions, evaluation, mail
-from judgments.alerts.conditions import Condition
 from judgments.models import Alert, AlertMail, AlertPreferences
+from judgments.recruitment.alerts import conditions, evaluation, mail
+from judgments.recruitment.alerts.conditions import Condition
 from tests import cast
 
 pytestmark = pytest.mark.django_db

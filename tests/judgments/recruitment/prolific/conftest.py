@@ -7,8 +7,8 @@ from experiments.page_cache import cache
 from judgments.recruitment.prolific import client
 from judgments.recruitment.prolific.recruiter import ProlificRecruiter
 from tests import cast
-from tests.doubles.prolific import account as account_of
-from tests.doubles.prolific import running
+from tools.doubles.prolific import account as account_of
+from tools.doubles.prolific import running
 
 KEY = "campaign-key-1"
 

@@ -330,7 +330,7 @@ def test_a_read_that_fails_for_long_is_busy(prolific, published, recruiter):
 
 
 def test_a_long_retry_after_is_left_to_the_caller(prolific, published, recruiter, monkeypatch):
-    monkeypatch.setattr("tests.doubles.prolific.RETRY_AFTER_S", 300)
+    monkeypatch.setattr("tools.doubles.prolific.RETRY_AFTER_S", 300)
     prolific.fail_next("429-retry-after", method="GET", path="/submissions/")
     with pytest.raises(Busy) as error:
         list(recruiter.submissions(published))

@@ -10,7 +10,7 @@ from django.core.management import call_command
 
 from analysis.command_line.program import main
 from analysis.ngrams import train_model, write_arpa
-from experiments import job_runner
+from experiments.operation import job_runner
 from judgments.frames.build import judgment_frame
 from judgments.frames.export import columns_of, csv_blocks
 from releases.comparison.compare import request_comparison

@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 
 from analysis.aggregation.proportions import wilson_interval
-from experiments import job_runner
+from experiments.operation import job_runner
 from experiments.page_cache import cache
 from judgments.flags import raise_flag
 from judgments.quality_check import request_check

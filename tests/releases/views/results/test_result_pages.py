@@ -8,8 +8,8 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 from django.utils import timezone
 
-from experiments import job_runner
 from experiments.models import Campaign, Job
+from experiments.operation import job_runner
 from releases.gold.plans import write_plan
 from releases.reports import report_cache
 from tests import cast

@@ -10,7 +10,7 @@ from tests.analysis.scoring.neural.test_classifier import classifier, logits
 torch = pytest.importorskip("torch", reason="neural models are an extra: make install-models")
 transformers = pytest.importorskip("transformers")
 packed = pytest.importorskip("analysis.scoring.neural.cpu.packed")
-backend = pytest.importorskip("analysis.scoring.neural.cpu.backend")
+backend = pytest.importorskip("analysis.scoring.neural.backend")
 
 needs_onednn = pytest.mark.skipif(
     not packed.can_pack(torch.empty(0)), reason="this build of torch has no oneDNN with packed weights"

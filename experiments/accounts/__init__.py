@@ -1,0 +1,1 @@
+"""Accounts of researchers: sign-in, login sessions and their history."""

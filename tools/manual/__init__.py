@@ -1,0 +1,1 @@
+"""Programs that write, run and check the manual's pages."""
