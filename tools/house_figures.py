@@ -1,6 +1,6 @@
 """Print the size and naming figures of the source: ``python -m tools.house_figures [FOLDER …] [--names]``.
 
-Tests and migrations are left out. ``--names`` lists every vague name with its file and line.
+Tests, benchmarks, tools and migrations are left out. ``--names`` lists every vague name with its file and line.
 """
 
 import ast
@@ -29,7 +29,8 @@ def source_files(folders: list[str]) -> list[Path]:
         ["git", "ls-files", *(folders or ["."])], cwd=ROOT, capture_output=True, text=True, check=True
     )
     paths = [Path(line) for line in listing.stdout.splitlines() if line.endswith(".py")]
-    return [path for path in paths if path.parts[0] != "tests" and "migrations" not in path.parts]
+    beside = {"tests", "benchmarks", "tools"}
+    return [path for path in paths if path.parts[0] not in beside and "migrations" not in path.parts]
 
 
 def assigned_names(tree: ast.AST) -> Iterator[tuple[str, int]]:

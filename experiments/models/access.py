@@ -62,7 +62,8 @@ class LoginSession(AbstractBaseSession):
     @classmethod
     def get_session_store_class(cls) -> type:
         """Return the class that reads and writes sessions."""
-        return import_module(settings.SESSION_ENGINE).SessionStore  # imports this model
+        store: type = import_module(settings.SESSION_ENGINE).SessionStore  # imports this model
+        return store
 
 
 class ReviewLink(models.Model):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from django import template
 
 from judgments.models import Session
-from judgments.pages.participants_views import SessionSummary
+from judgments.monitoring.session_summaries import SessionSummary
 
 register = template.Library()
 

@@ -34,7 +34,7 @@ from judgments.models import (
     Signal,
     Submission,
 )
-from judgments.pages.participants_views import SessionSummary, with_sessions
+from judgments.monitoring.session_summaries import SessionSummary, with_sessions
 from judgments.recruitment import decisions, ledger
 from judgments.recruitment.pages.campaign_access import action, context_of, get_campaign, report, sentence
 from judgments.recruitment.pages.campaign_views import counts_of, current_job
