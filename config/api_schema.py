@@ -87,7 +87,7 @@ def add_links(result: dict[str, Any], **_: object) -> dict[str, Any]:
     for path, path_item in paths.items():
         for method in {"get", "post"} & path_item.keys():
             for status, response in path_item[method]["responses"].items():
-                pointer, properties = _identified(result, response)
+                pointer, properties = _find_id_pointer(result, response)
                 if not status.startswith("2") or not properties:
                     continue
                 links = _links_to_rows(paths, path, pointer, properties)
@@ -99,18 +99,20 @@ def add_links(result: dict[str, Any], **_: object) -> dict[str, Any]:
     return result
 
 
-def _identified(document: dict[str, Any], response: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def _find_id_pointer(document: dict[str, Any], response: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """The pointer to a row in the body of a response, the first of a list, and the row's properties."""
-    schema = _resolved(document, response.get("content", {}).get("application/json", {}).get("schema", {}))
+    schema = _resolve_schema(
+        document, response.get("content", {}).get("application/json", {}).get("schema", {})
+    )
     pointer = ""
     if "results" in schema.get("properties", {}):
-        pointer, schema = "/results", _resolved(document, schema["properties"]["results"])
+        pointer, schema = "/results", _resolve_schema(document, schema["properties"]["results"])
     if schema.get("type") == "array":
-        pointer, schema = f"{pointer}/0", _resolved(document, schema["items"])
+        pointer, schema = f"{pointer}/0", _resolve_schema(document, schema["items"])
     return pointer, schema.get("properties", {})
 
 
-def _resolved(document: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+def _resolve_schema(document: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
     name = schema.get("$ref", "").rpartition("/")[2]
     target: dict[str, Any] = document["components"]["schemas"][name] if name else schema
     return target
@@ -145,7 +147,7 @@ def name_uploads(result: dict[str, Any], **_: object) -> dict[str, Any]:
             form = operation.get("requestBody", {}).get("content", {}).get("multipart/form-data")
             if form is None:
                 continue
-            properties = _resolved(result, form["schema"])["properties"]
+            properties = _resolve_schema(result, form["schema"])["properties"]
             for name in UPLOAD_NAMES.keys() & properties.keys():
                 disposition = f'form-data; name="{name}"; filename="{UPLOAD_NAMES[name]}"'
                 header = {"schema": {"type": "string", "example": disposition}}

@@ -36,7 +36,9 @@ def start_sentry(address: str) -> None:
 def without_persons(event: dict[str, Any], hint: dict[str, Any]) -> dict[str, Any]:
     """Remove what names a person or proves something; addresses keep their path, without tokens."""
     request = event.get("request", {})
-    shown: dict[str, Any] = _redacted({name: value for name, value in event.items() if name not in LEFT_OUT})
+    shown: dict[str, Any] = _redact_content(
+        {name: value for name, value in event.items() if name not in LEFT_OUT}
+    )
     shown["request"] = {
         "method": request.get("method", ""),
         "url": redact(str(request.get("url", "")).partition("?")[0]),
@@ -48,12 +50,12 @@ def without_persons(event: dict[str, Any], hint: dict[str, Any]) -> dict[str, An
     return shown
 
 
-def _redacted(content: Any) -> Any:
+def _redact_content(content: Any) -> Any:
     """The same document with secrets removed from every text."""
     if isinstance(content, str):
         return redact(content)
     if isinstance(content, dict):
-        return {name: _redacted(value) for name, value in content.items()}
+        return {name: _redact_content(value) for name, value in content.items()}
     if isinstance(content, list | tuple):
-        return [_redacted(value) for value in content]
+        return [_redact_content(value) for value in content]
     return content

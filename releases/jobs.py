@@ -24,7 +24,7 @@ from releases.material_frames import pair_frame
 from releases.models import Comparison, Release, ScoringRun, score_table
 from releases.publishing.publish import PUBLISH, publication_failed, run_publication
 from releases.reports.report_cache import REPORT, compute_and_store
-from releases.scoring.cost import COST, cost_of
+from releases.scoring.cost import COST, compute_cost
 from releases.scoring.execution import score, store_scores
 from releases.scoring.runs import SCORE
 from releases.scoring.surprisals import SURPRISALS, run_surprisals
@@ -110,7 +110,7 @@ def score_sentences(run: Run) -> None:
 @job(COST)
 def estimate_cost(run: Run) -> None:
     """Estimate the cost of scoring."""
-    cost = cost_of(run.arguments, progress=run.progress)
+    cost = compute_cost(run.arguments, progress=run.progress)
     with run.finishing() as result:
         result |= cost
 

@@ -81,7 +81,7 @@ class PowerAnalysis(CommandOutput):
         reward = minor_units(options["reward"], options["currency"])
         return Price(reward, options["fee"] / 100), options["currency"]
 
-    def resampled(self, options: dict[str, Any], price: Price) -> dict[str, Any]:
+    def resample_power(self, options: dict[str, Any], price: Price) -> dict[str, Any]:
         """Power of other numbers of participants, from a file of the pilot's judgments."""
         judgments, magnitudes = usable_magnitudes(
             read_judgments(options["judgments"]), transform=options["transform"], zeros=options["zeros"]

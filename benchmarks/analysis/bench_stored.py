@@ -28,11 +28,11 @@ def read() -> None:
 
     django.setup()
     from experiments.models import Experiment
-    from releases.reports.compute import agreement_of
+    from releases.reports.compute import compute_agreement
 
     study = Experiment.objects.get(slug="choices")
     start, cpu = time.perf_counter(), time.process_time()
-    report = agreement_of(study, rule="blimp")
+    report = compute_agreement(study, rule="blimp")
     measured = {
         "wall": time.perf_counter() - start,
         "cpu": time.process_time() - cpu,

@@ -145,7 +145,7 @@ class Scoring:
         run = ScoringRun.objects.create(
             material_set=self.materials, name=NAME, model="hf-causal:./random", state="running"
         )
-        execution.create_shards(run, execution.sentences_of(run))
+        execution.create_shards(run, execution.run_sentences(run))
         loaded_model.forget()
         return int(run.pk)
 
@@ -154,7 +154,7 @@ class Scoring:
         from releases.models import ScoringRun
         from releases.scoring import loaded_model
 
-        loaded_model.model_of(ScoringRun.objects.get(pk=number)).score(["w1 w2", "w1 w3"])
+        loaded_model.load_model(ScoringRun.objects.get(pk=number)).score(["w1 w2", "w1 w3"])
 
     def do(self, number: int) -> None:
         """Score until no shard is left."""
@@ -166,11 +166,11 @@ class Scoring:
     def left(self, number: int) -> int:
         """Shards that are not scored, and distinct sentences without a score."""
         from releases.models import CachedScore, ScoringRun
-        from releases.scoring.shards import shards_of
+        from releases.scoring.shards import run_shards
 
         run = ScoringRun.objects.get(pk=number)
         unscored = run.n_distinct - CachedScore.objects.count()
-        return int(shards_of(run).exclude(state="done").count() + unscored)
+        return int(run_shards(run).exclude(state="done").count() + unscored)
 
 
 class Unshared(Scoring):
@@ -189,7 +189,7 @@ class Unshared(Scoring):
 
         super().warm_up(number)
         run = ScoringRun.objects.get(pk=number)
-        self.model = loaded_model.model_of(run)
+        self.model = loaded_model.load_model(run)
         self.texts = sentences(run.n_distinct)[: run.n_distinct // int(os.environ[N_WORKERS])]
 
     def do(self, number: int) -> None:

@@ -38,13 +38,13 @@ class TokenAddressMiddleware:
         if not response.streaming:
             response.headers["Content-Length"] = str(len(response.content))
         if request.path_info.startswith(SESSIONS):
-            return protected(response)
+            return add_security_headers(response)
         if not getattr(response, "xframe_options_exempt", False):  # set where a worker site frames the page
             response.headers["X-Frame-Options"] = "DENY"
         return self.policy.process_response(request, response)
 
 
-def protected(response: HttpResponse) -> HttpResponse:
+def add_security_headers(response: HttpResponse) -> HttpResponse:
     """Add the security headers of a session's data."""
     response.headers["X-Frame-Options"] = "DENY"
     response.headers[HEADER] = DATA_POLICY

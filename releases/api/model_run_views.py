@@ -18,10 +18,10 @@ from releases.api.fields import BIGGEST, PlainText
 from releases.api.serializers import RunSerializer
 from releases.api.views import StudyAPIView
 from releases.models import ScoreShard, ScoringRun
-from releases.scoring.execution import progress_of
+from releases.scoring.execution import run_progress
 from releases.scoring.runs import request_model_runs, retry_run
-from releases.scoring.shards import shards_of
-from releases.views.models.comparisons import runs_of
+from releases.scoring.shards import run_shards
+from releases.views.models.comparisons import list_runs
 from releases.views.releases import find
 
 SHOWN_FAILURES = 100
@@ -64,12 +64,12 @@ class RunDetailSerializer(RunSerializer):
     @extend_schema_field(RunProgressSerializer)
     def get_progress(self, run: ScoringRun) -> dict[str, Any]:
         """Counted now."""
-        return RunProgressSerializer(progress_of(run)).data
+        return RunProgressSerializer(run_progress(run)).data
 
     @extend_schema_field(FailedShardSerializer(many=True))
     def get_failed_shards(self, run: ScoringRun) -> Any:
         """The first hundred."""
-        failed = shards_of(run).filter(state=ScoreShard.State.FAILED)[:SHOWN_FAILURES]
+        failed = run_shards(run).filter(state=ScoreShard.State.FAILED)[:SHOWN_FAILURES]
         return FailedShardSerializer(failed, many=True).data
 
 
@@ -99,7 +99,7 @@ class RunView(APIView):
     @extend_schema(summary="One scoring run with its progress", responses=RunDetailSerializer)
     def get(self, request: Request, slug: str, pk: int) -> Response:
         """The run, its shards counted now."""
-        run = get_object_or_404(runs_of(get_study(request.user, slug)), pk=pk)
+        run = get_object_or_404(list_runs(get_study(request.user, slug)), pk=pk)
         return Response(RunDetailSerializer(run).data)
 
 
@@ -141,5 +141,5 @@ class RunRetryView(StudyAPIView):
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """What is scored stays; a run without failures is left as it is."""
         study = self.study()
-        run = get_object_or_404(runs_of(study), pk=pk)
+        run = get_object_or_404(list_runs(study), pk=pk)
         return Response(RunDetailSerializer(retry_run(run, experiment=study, user=self.user)).data)

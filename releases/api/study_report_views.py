@@ -22,7 +22,13 @@ from releases.api.views import StudyAPIView, with_exclusion
 from releases.gold.deviations import LONGEST_REASON
 from releases.gold.options import ReportOptions
 from releases.study_report.build import PACKAGE
-from releases.study_report.request import STUDY_REPORT, StoredReport, find_report, reports_of, request_report
+from releases.study_report.request import (
+    STUDY_REPORT,
+    StoredReport,
+    find_report,
+    list_reports,
+    request_report,
+)
 from releases.views.deviations import current_deviations, store_reason
 from releases.views.study_reports import file_answer
 
@@ -71,7 +77,7 @@ class StudyReportViews(StudyAPIView):
     @extend_schema(summary="Reports of a study, newest first", responses=StudyReportSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         """All of them."""
-        return Response(StudyReportSerializer(reports_of(self.study()), many=True).data)
+        return Response(StudyReportSerializer(list_reports(self.study()), many=True).data)
 
     @extend_schema(
         summary="Make a report",
@@ -92,7 +98,7 @@ class StudyReportView(APIView):
     @extend_schema(summary="One report", responses=StudyReportSerializer)
     def get(self, request: Request, slug: str, number: int) -> Response:
         """Its state, and its files when it is ready."""
-        return Response(StudyReportSerializer(_found(request, slug, number)).data)
+        return Response(StudyReportSerializer(_get_report(request, slug, number)).data)
 
 
 class StudyReportFileView(APIView):
@@ -105,7 +111,7 @@ class StudyReportFileView(APIView):
         """As a download; a package with rows of single participants needs the scope ``people``."""
         if name == PACKAGE:
             require_scope(request, ApiToken.Scope.PEOPLE)
-        return file_answer(get_study(request.user, slug), _found(request, slug, number), name)
+        return file_answer(get_study(request.user, slug), _get_report(request, slug, number), name)
 
 
 class ReasonRequest(serializers.Serializer[Any]):
@@ -138,7 +144,7 @@ class DeviationsView(StudyAPIView):
         return Response(current_deviations(study))
 
 
-def _found(request: Request, slug: str, number: int) -> StoredReport:
+def _get_report(request: Request, slug: str, number: int) -> StoredReport:
     study = get_study(request.user, slug)
     get_object_or_404(Job.objects.filter(experiment=study, kind=STUDY_REPORT), pk=number)
     report = find_report(study, number)

@@ -41,7 +41,7 @@ from releases.api.serializers import (
     ScoreSetsRequest,
 )
 from releases.comparison.compare import Options as ComparisonOptions
-from releases.comparison.compare import comparisons_of, request_comparison
+from releases.comparison.compare import list_comparisons, request_comparison
 from releases.comparison.leaderboard import leaderboard
 from releases.gold.describe import has_people
 from releases.gold.freeze import request_release
@@ -52,7 +52,7 @@ from releases.reports.progress import note_look
 from releases.reports.report_cache import cached_report
 from releases.scoring.runs import request_score_sets, request_scoring
 from releases.scoring.training_metadata import Training
-from releases.views.models.comparisons import runs_of
+from releases.views.models.comparisons import list_runs
 from releases.views.releases import file_answer, find, zip_answer
 
 
@@ -235,7 +235,7 @@ class RunViews(mixins.ListModelMixin, StudyAPIView):
 
     def get_queryset(self) -> QuerySet[ScoringRun]:
         """Newest first."""
-        return runs_of(self.study())
+        return list_runs(self.study())
 
     def get(self, request: Request, slug: str) -> Response:
         """One page."""
@@ -306,7 +306,7 @@ class ComparisonViews(mixins.ListModelMixin, StudyAPIView):
 
     def get_queryset(self) -> QuerySet[Comparison]:
         """Newest first."""
-        return comparisons_of(self.study())
+        return list_comparisons(self.study())
 
     def get(self, request: Request, slug: str) -> Response:
         """One page."""
@@ -321,7 +321,7 @@ class ComparisonViews(mixins.ListModelMixin, StudyAPIView):
         data = dict(self.validated_body(ComparisonRequest))
         release = find(study, data.pop("release"))
         run_ids, title = set(data.pop("runs")), data.pop("title")
-        runs = list(runs_of(study).filter(pk__in=run_ids))
+        runs = list(list_runs(study).filter(pk__in=run_ids))
         if len(runs) != len(run_ids):
             get_object_or_404(ScoringRun.objects.none())
         comparison = request_comparison(
@@ -336,5 +336,5 @@ class ComparisonView(APIView):
     @extend_schema(summary="One comparison with its report", responses=ComparisonSerializer)
     def get(self, request: Request, slug: str, pk: int) -> Response:
         """The comparison."""
-        comparison = get_object_or_404(comparisons_of(get_study(request.user, slug)), pk=pk)
+        comparison = get_object_or_404(list_comparisons(get_study(request.user, slug)), pk=pk)
         return Response(ComparisonSerializer(comparison).data)

@@ -85,7 +85,7 @@ def request_comparison(
     return comparison
 
 
-def comparisons_of(study: Experiment) -> QuerySet[Comparison]:
+def list_comparisons(study: Experiment) -> QuerySet[Comparison]:
     """Return comparisons on the study's releases, newest first."""
     rows = Comparison.objects.filter(release__experiment=study)
     return rows.select_related("release__experiment", "job", "created_by").prefetch_related("runs")

@@ -8,7 +8,7 @@ from analysis.comparison.leaderboard import DEFAULT_SORT, ComparedModels, leader
 from experiments.models import Experiment
 from releases.models import Comparison, Release, ScoringRun, model_names
 from releases.scoring.runs import run_records
-from releases.scoring.training_metadata import training_of
+from releases.scoring.training_metadata import read_training
 
 
 def leaderboard(
@@ -29,7 +29,7 @@ def leaderboard(
         .prefetch_related("runs")
         .order_by("-created_at", "-pk")
     )
-    entries = [_compared(comparison) for comparison in comparisons]
+    entries = [_comparison_with_facts(comparison) for comparison in comparisons]
     board = leaderboard_document(entries, sort=sort, ascending=ascending, conventions=conventions)
     selected = board["conventions"].get("key")
     compared_runs = {
@@ -53,11 +53,11 @@ def leaderboard(
     }
 
 
-def _compared(comparison: Comparison) -> ComparedModels:
+def _comparison_with_facts(comparison: Comparison) -> ComparedModels:
     """A stored comparison with the facts of its runs."""
     models = []
     for run in sorted(comparison.runs.all(), key=lambda run: run.pk):
-        training = training_of(run)
+        training = read_training(run)
         models.append({
             "key": run.pk, "model": run.name, "method": run.method, "run": run.pk,
             "comparison": comparison.pk, "family": training.family or run.name,

@@ -79,7 +79,7 @@ def training_tables(materials: MaterialSet) -> tuple[Path, Path]:
             scores[name] = sums.round(6).tolist()
             n_tokens = sum(len(sentence) for sentence in text)
             models.append((name, name, "lp", f"{FAMILY} by size", n_tokens, seed, part))
-    return _written("scores_by_size.csv", pd.DataFrame(scores)), _written(
+    return _write_csv("scores_by_size.csv", pd.DataFrame(scores)), _write_csv(
         "models_by_size.csv",
         pd.DataFrame(
             models, columns=["model", "name", "method", "family", "training_tokens", "seed", "corpus"]
@@ -87,7 +87,7 @@ def training_tables(materials: MaterialSet) -> tuple[Path, Path]:
     )
 
 
-def _written(name: str, frame: pd.DataFrame) -> Path:
+def _write_csv(name: str, frame: pd.DataFrame) -> Path:
     path = folder() / name
     frame.to_csv(path, index=False, lineterminator="\n")
     return path
@@ -108,7 +108,7 @@ MODELS = (
 READER_NOISE, TIMEOUT_S = 0.9, 120
 
 
-def plan_of(study: Experiment, owner: User) -> ExclusionPlan:
+def create_plan(study: Experiment, owner: User) -> ExclusionPlan:
     """The exclusion plan, stored before the first answer and current."""
     is_new = not ExclusionPlan.objects.filter(experiment=study).exists()
     row = write_plan(study, PLAN, steps=STEPS, user=owner)
@@ -117,7 +117,7 @@ def plan_of(study: Experiment, owner: User) -> ExclusionPlan:
     return row
 
 
-def release_of(study: Experiment, owner: User, *, rule: str = "") -> Release:
+def create_release(study: Experiment, owner: User, *, rule: str = "") -> Release:
     """The study's first release, built immediately."""
     existing = Release.objects.filter(experiment=study).exclude(state=Release.State.FAILED)
     release = existing.order_by("number").first()
@@ -128,7 +128,7 @@ def release_of(study: Experiment, owner: User, *, rule: str = "") -> Release:
     return release
 
 
-def runs_of(study: Experiment, owner: User) -> list[ScoringRun]:
+def create_runs(study: Experiment, owner: User) -> list[ScoringRun]:
     """N-grams of three orders, the trigram by four methods, and a simulated reader with noise."""
     finished = ScoringRun.objects.filter(
         material_set=_materials(study), created_by=owner, state=ScoringRun.State.DONE
@@ -145,7 +145,7 @@ def runs_of(study: Experiment, owner: User) -> list[ScoringRun]:
     return runs
 
 
-def training_runs_of(study: Experiment, owner: User) -> list[ScoringRun]:
+def create_training_runs(study: Experiment, owner: User) -> list[ScoringRun]:
     """Trigrams of growing corpora and of a filtered corpus, uploaded as one table."""
     earlier = ScoringRun.objects.filter(material_set=_materials(study), created_by=owner)
     existing = [run for run in earlier.order_by("pk") if run.spec.get(KEY, {}).get("training_tokens")]
@@ -171,7 +171,7 @@ def _with_scores(scoring: ScoringRun) -> ScoringRun:
     return scoring
 
 
-def comparison_of(
+def create_comparison(
     release: Release, runs: Sequence[ScoringRun], owner: User, *, title: str = TITLE
 ) -> Comparison:
     """The comparison of the models with participants, created once."""

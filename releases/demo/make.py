@@ -24,7 +24,14 @@ from experiments.models import AuditEntry, Experiment
 from judgments.models import Judgment, Session
 from judgments.simulation.participant import Persona, sit
 from releases.demo.campaign import closed_campaign
-from releases.demo.conclusions import TRAINING, comparison_of, plan_of, release_of, runs_of, training_runs_of
+from releases.demo.conclusions import (
+    TRAINING,
+    create_comparison,
+    create_plan,
+    create_release,
+    create_runs,
+    create_training_runs,
+)
 from releases.demo.materials import island_materials, pair_materials
 from releases.demo.studies import open_demo_study, plans
 from releases.models import Comparison, Release
@@ -152,7 +159,7 @@ def make_demo(notify: Callable[[str], None] = lambda line: None) -> Demo:
     for plan in plans():
         study = studies[plan.slug] = open_demo_study(plan, materials.get(plan.slug, pairs), owner)
         if is_new:
-            plan_of(study, owner)
+            create_plan(study, owner)
             if not study.sessions.exists():
                 backdate_opening(study)
             simulate_participants(study, N_MAIN if plan.slug == MAIN else N_OTHERS, notify=notify)
@@ -160,13 +167,13 @@ def make_demo(notify: Callable[[str], None] = lambda line: None) -> Demo:
         closed_campaign(studies[MAIN], owner)
     if is_new:
         notify("Releases, n-gram models, comparisons ...")
-        runs = runs_of(studies[MAIN], owner)
-        trained = training_runs_of(studies[MAIN], owner)
+        runs = create_runs(studies[MAIN], owner)
+        trained = create_training_runs(studies[MAIN], owner)
         for slug, rule in ((MAIN, "0.75"), (RATED, "")):
-            release = release_of(studies[slug], owner, rule=rule)
+            release = create_release(studies[slug], owner, rule=rule)
             if slug == MAIN:
-                comparison_of(release, trained, owner, title=TRAINING)
-            comparison_of(release, runs, owner)
+                create_comparison(release, trained, owner, title=TRAINING)
+            create_comparison(release, runs, owner)
     return Demo(
         list(studies),
         Judgment.objects.filter(trial__session__experiment__in=studies.values()).count(),

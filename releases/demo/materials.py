@@ -30,24 +30,24 @@ def pair_materials(owner: User) -> MaterialSet:
     for uid in PARADIGMS:
         pairs = minimal_pairs(uid, PAIRS_PER_PARADIGM, seed=SEED)
         rows = [{str(name): value for name, value in row.items()} for row in pairs.to_dict("records")]
-        paths.append(_written(f"{uid}.jsonl", jsonl_bytes(rows)))
-    return _stored(PAIRS_NAME, read_materials(paths, format="blimp"), owner)
+        paths.append(_write_file(f"{uid}.jsonl", jsonl_bytes(rows)))
+    return _store_materials(PAIRS_NAME, read_materials(paths, format="blimp"), owner)
 
 
 def island_materials(owner: User) -> MaterialSet:
     """A 2 × 2 design: structure × length."""
     table = whether_island_design(ISLANDS, seed=SEED).to_csv(index=False, lineterminator="\n")
-    path = _written("whether_islands.csv", table.encode())
-    return _stored(ISLANDS_NAME, read_materials([path], format="table"), owner)
+    path = _write_file("whether_islands.csv", table.encode())
+    return _store_materials(ISLANDS_NAME, read_materials([path], format="table"), owner)
 
 
-def _stored(name: str, materials: Materials, owner: User) -> MaterialSet:
+def _store_materials(name: str, materials: Materials, owner: User) -> MaterialSet:
     """Return the demo's materials; those of an earlier version stay, because its studies refer to them."""
     earlier = MaterialSet.objects.filter(name=name, owner=owner).first()
     return earlier or store_materials(materials, MaterialSetInfo(name, **ABOUT), owner=owner).material_set
 
 
-def _written(name: str, content: bytes) -> Path:
+def _write_file(name: str, content: bytes) -> Path:
     path = folder() / name
     path.write_bytes(content)
     return path

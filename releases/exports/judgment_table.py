@@ -68,7 +68,7 @@ def judgment_table(
     judgments = judgments_for(experiment, plan)
     result = apply_plan(judgments, plan)
     # z of the kept ratings of all kinds: fillers belong to a participant's scale
-    judgments = judgments.assign(**standardized(result.kept, experiment.task))
+    judgments = judgments.assign(**standardize_judgments(result.kept, experiment.task))
     steps = dict(zip(result.mask["trial"], result.mask["step"], strict=True))
     judgments["exclusion"] = judgments["trial"].map(steps).astype(object) if steps else None
     judgments["exclusion_plan"] = f"{plan.name}@{plan.version}" if plan.created_at else plan.name or NONE
@@ -91,7 +91,7 @@ def of_kinds(judgments: pd.DataFrame, kinds: str) -> "np.ndarray[Any, np.dtype[n
     return rows
 
 
-def standardized(judgments: pd.DataFrame, task: str) -> dict[str, Any]:
+def standardize_judgments(judgments: pd.DataFrame, task: str) -> dict[str, Any]:
     """z-scores as on the page *Ratings*; of magnitudes also of their logarithms. None of other tasks."""
     if task not in RATING_TASKS:
         return {}

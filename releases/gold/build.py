@@ -26,16 +26,16 @@ from analysis.text import no_formula
 from experiments.models import Experiment
 from judgments.frames.build import treatment_of
 from releases.gold.describe import (
+    build_manifest,
+    collect_facts,
     croissant_file,
-    facts_of,
     file_columns,
-    listed,
-    manifest_of,
+    file_manifest,
     participant_table,
     text_files,
     typed_copies,
 )
-from releases.gold.deviations import deviations_of, published_rows
+from releases.gold.deviations import list_deviations, published_rows
 from releases.gold.options import Options
 from releases.gold.plans import find_plan, judgments_for
 from releases.gold.storage import MANIFEST, checksum
@@ -70,7 +70,7 @@ def build_release(experiment: Experiment, options: Options) -> Built:
     )  # fmt: skip
     sentences, pairs, discarded = _gold(experiment, excluded.kept, report, options)
     participants, background = participant_table(experiment, judgments, excluded)
-    named_judgments = renamed(judgments, excluded)
+    named_judgments = rename_ids(judgments, excluded)
     factors = experiment.materials.levels if experiment.materials else {}
     columns = file_columns(sentences, factors, participants=tuple(participants.columns))
     records = _pair_records(pairs)
@@ -83,7 +83,7 @@ def build_release(experiment: Experiment, options: Options) -> Built:
         "human.csv": human_table(sentences, pairs, task=experiment.task),
         "pairs.csv": pairs,
     }
-    deviations = deviations_of(experiment, options)
+    deviations = list_deviations(experiment, options)
     rows, frozen_plan = published_rows(deviations), deviations["compared_with"]
     tables["deviations.csv"] = pd.DataFrame(rows, columns=list(DEVIATION_FILE), dtype=object)
     if factors:
@@ -95,7 +95,7 @@ def build_release(experiment: Experiment, options: Options) -> Built:
     files["pairs.jsonl"] = jsonl_bytes(records)
     tables["pairs.jsonl"] = pd.DataFrame(records, columns=list(columns["pairs.jsonl"]), dtype=object)
     counts = _counts(judgments, excluded, sentences=len(sentences), pairs=len(pairs), discarded=discarded)
-    facts = facts_of(experiment, options, plan, counts=counts, report=report, excluded=excluded)
+    facts = collect_facts(experiment, options, plan, counts=counts, report=report, excluded=excluded)
     facts = replace(facts, n_simulated=int(participants["simulated"].sum()))
     written = {name: columns[name] for name in columns if name in files}
     files |= text_files(
@@ -104,7 +104,7 @@ def build_release(experiment: Experiment, options: Options) -> Built:
     package = json.loads(files["datapackage.json"])
     files |= typed_copies(files, package, records=records)
     files["croissant.json"] = croissant_file(facts, package, files)
-    manifest = manifest_of(experiment, options, plan, facts=facts, report=report, background=background)
+    manifest = build_manifest(experiment, options, plan, facts=facts, report=report, background=background)
     manifest["frozen_plan"] = frozen_plan
     simulated = set(participants.loc[participants["simulated"].astype(bool), "participant"])
     numbers = collection_numbers(judgments, excluded.kept, task=experiment.task, simulated=simulated)
@@ -119,7 +119,7 @@ def build_release(experiment: Experiment, options: Options) -> Built:
     contents = Contents(facts, package, dict(files), sentences, tables["pairs.jsonl"])
     for name in options.format_names:
         files |= FORMATS[name].write(contents)
-    return Built({**files, MANIFEST: json_bytes(manifest | {"files": listed(files)})}, excluded)
+    return Built({**files, MANIFEST: json_bytes(manifest | {"files": file_manifest(files)})}, excluded)
 
 
 def _gold(
@@ -164,7 +164,7 @@ def _with_all_fields(records: list[dict[str, Any]], own_fields: Sequence[str]) -
     return [{name: record.get(name) for name in order} for record in records]
 
 
-def renamed(judgments: pd.DataFrame, excluded: Excluded) -> pd.DataFrame:
+def rename_ids(judgments: pd.DataFrame, excluded: Excluded) -> pd.DataFrame:
     """Judgments with session and trial names independent of the database, and the step that removed them."""
     sessions = judgments[["participant", "session"]].astype(str).drop_duplicates()
     number = sessions.groupby("participant", sort=False).cumcount() + 1

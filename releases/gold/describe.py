@@ -79,7 +79,7 @@ def published_questions(experiment: Experiment) -> list[str]:
     ]
 
 
-def sessions_of(experiment: Experiment, round_number: int | None = None) -> QuerySet[Session]:
+def real_sessions(experiment: Experiment, round_number: int | None = None) -> QuerySet[Session]:
     """Sessions other than tests, optionally of one round; sessions without a list belong to the first."""
     sessions = Session.objects.filter(experiment=experiment, is_test=False)
     if round_number is None:
@@ -90,7 +90,7 @@ def sessions_of(experiment: Experiment, round_number: int | None = None) -> Quer
 
 def answered_between(experiment: Experiment, round_number: int | None = None) -> tuple[str, str]:
     """Times of the first and last answer (UTC, ISO 8601), empty without answers."""
-    rows = Judgment.objects.filter(trial__session__in=sessions_of(experiment, round_number))
+    rows = Judgment.objects.filter(trial__session__in=real_sessions(experiment, round_number))
     at = Coalesce("received_at", "answered_at")
     times = rows.aggregate(first=Min(at), last=Max(at))
     first, last = (f"{when:%Y-%m-%dT%H:%M:%SZ}" if when else "" for when in (times["first"], times["last"]))
@@ -196,7 +196,7 @@ def has_people(name: str) -> bool:
     return name not in WITHOUT_PEOPLE and name.partition("/")[0] not in FOLDERS_WITHOUT_PEOPLE
 
 
-def facts_of(
+def collect_facts(
     experiment: Experiment,
     options: Options,
     plan: Plan,
@@ -225,13 +225,13 @@ def facts_of(
         counts=counts,
         flow=excluded.flow_rows(),
         agreement={name: report[name] for name in ("overall", "overall_included")},
-        authors=authors_of(experiment),
+        authors=list_authors(experiment),
         year=last[:4] or f"{experiment.created_at:%Y}",
         undecided=(report["undecided"] or {}).get("statement", ""),
     )
 
 
-def authors_of(experiment: Experiment) -> list[tuple[str, str]]:
+def list_authors(experiment: Experiment) -> list[tuple[str, str]]:
     """Family and given name of the owner, where the account has both."""
     owner = experiment.owner
     return [(owner.last_name, owner.first_name)] if owner and owner.last_name and owner.first_name else []
@@ -345,7 +345,7 @@ def croissant_file(facts: Facts, package: Mapping[str, Any], files: Mapping[str,
     return json_bytes(croissant(facts, package, data))
 
 
-def manifest_of(
+def build_manifest(
     experiment: Experiment,
     options: Options,
     plan: Plan,
@@ -385,7 +385,7 @@ def manifest_of(
     }  # fmt: skip
 
 
-def listed(files: Mapping[str, bytes]) -> list[dict[str, Any]]:
+def file_manifest(files: Mapping[str, bytes]) -> list[dict[str, Any]]:
     """Every file with its size and checksum, in alphabetical order."""
     return [
         {"path": name, "bytes": len(content), "sha256": checksum(content)}

@@ -37,17 +37,17 @@ from experiments.studies.lifecycle import snapshot
 from experiments.studies.targets import participants_needed, target_noun
 from experiments.templatetags.trail import in_words
 from judgments.models import Judgment, Session
-from releases.gold.describe import answered_between, sessions_of
+from releases.gold.describe import answered_between, real_sessions
 from releases.gold.frozen_plan import (
     CHOSEN,
     QUOTAS_CHANGED,
     Settings,
     brief,
     contrast,
-    label_of,
     preregistered_version,
     setting_changes,
-    shortened,
+    setting_label,
+    shorten_text,
     stated_settings,
 )
 from releases.gold.options import Options, ReportOptions
@@ -57,7 +57,7 @@ from releases.models import DeviationReason, ExclusionPlan, Look
 LONGEST_REASON = 2000
 
 
-def reasons_of(study: Experiment) -> dict[str, list[DeviationReason]]:
+def reasons_by_row(study: Experiment) -> dict[str, list[DeviationReason]]:
     """Every version of every reason by the key of its row, the newest first."""
     reasons: dict[str, list[DeviationReason]] = {}
     rows = DeviationReason.objects.filter(experiment=study).select_related("author").order_by("-pk")
@@ -146,7 +146,7 @@ class FrozenPlan:
         return changes[0][1] if changes else getattr(self.study, name)
 
 
-def deviations_of(
+def list_deviations(
     study: Experiment, options: Options, *, count_sessions: CountSessions | None = None
 ) -> dict[str, Any]:
     """The list of deviations with its reasons, ready for JSON.
@@ -167,7 +167,7 @@ def deviations_of(
             replace(aspect, planned=aspect.planned.replace(NOT_STATED_TEXT, NO_PLAN_TEXT))
             for aspect in aspects
         ]
-    reasons = reasons_of(study)
+    reasons = reasons_by_row(study)
     return {
         "experiment": study.slug,
         "compared_with": _compared_with(plan),
@@ -218,13 +218,13 @@ def _not_frozen(study: Experiment) -> list[str]:
     if newest is None or study.status == Experiment.Status.CLOSED:
         return []
     frozen, today = stated_settings(newest.snapshot), stated_settings(snapshot(study))
-    return [label_of(name) for name in today if name in frozen and today[name] != frozen[name]]
+    return [setting_label(name) for name in today if name in frozen and today[name] != frozen[name]]
 
 
 def _judged_sessions(study: Experiment, round_number: int | None) -> QuerySet[Session]:
     """Sessions with an answer, without tests."""
     answers = Judgment.objects.filter(trial__session=OuterRef("pk"))
-    return sessions_of(study, round_number).filter(Exists(answers)).order_by()
+    return real_sessions(study, round_number).filter(Exists(answers)).order_by()
 
 
 def _frozen_plan(study: Experiment, judged: QuerySet[Session]) -> FrozenPlan | None:
@@ -266,7 +266,7 @@ def _version_aspects(plan: FrozenPlan) -> Iterator[Aspect]:
         if not {*members} & {*changed}:
             yield _unchanged_group(plan, key, label, {name: planned[name] for name in members})
             listed |= {*members}
-    remaining = [label_of(name).lower() for name in names if name not in listed]
+    remaining = [setting_label(name).lower() for name in names if name not in listed]
     yield Aspect("others", "Other settings", ", ".join(remaining), "as planned", PLANNED, IN_VERSION)
 
 
@@ -289,7 +289,7 @@ def _changed_setting(
     is_stated = name in planned
     return Aspect(
         key=name,
-        aspect=label_of(name),
+        aspect=setting_label(name),
         planned=contrast(name, value, differing[0][1].get(name))[0] if is_stated else NOT_STATED_TEXT,
         done="; ".join(texts),
         verdict=DEVIATION if is_stated else NOT_STATED,
@@ -312,11 +312,12 @@ def _in_brief(settings: Settings) -> str:
     if len(settings) == 1:
         return brief(*next(iter(settings.items())))
     labelled = {
-        label_of(name).partition(": ")[2] or label_of(name): (name, settings[name]) for name in settings
+        setting_label(name).partition(": ")[2] or setting_label(name): (name, settings[name])
+        for name in settings
     }
     texts = {label: brief(*setting) for label, setting in labelled.items()}
     stated = [f"{label.lower()}: {text}" for label, text in texts.items() if text != "none"]
-    return shortened("; ".join(stated)) or "none"
+    return shorten_text("; ".join(stated)) or "none"
 
 
 def _setting_aspects(plan: FrozenPlan, judged: QuerySet[Session]) -> Iterator[Aspect]:
@@ -345,7 +346,7 @@ def _setting_text(study: Experiment, name: str, value: Any) -> str:
         return f"at most {plural(value, 'participant')}" if value else "no limit"
     if name == "quotas":
         rows = [f"{row['question']} = {row['answer']}: at most {row['limit']}" for row in value]
-        return shortened("; ".join(rows)) or "no quotas"
+        return shorten_text("; ".join(rows)) or "no quotas"
     return dict(Experiment.TargetUnit.choices).get(value, str(value))
 
 
@@ -354,7 +355,7 @@ def _sample_aspects(plan: FrozenPlan, round_number: int | None) -> Iterator[Aspe
     numbers = sorted({*plan.version.lists.order_by().values_list("round", flat=True)})
     for number in numbers if round_number is None else [round_number]:
         needed = _needed_sessions(plan, number)
-        complete = sessions_of(plan.study, number).filter(status=Session.Status.COMPLETE)
+        complete = real_sessions(plan.study, number).filter(status=Session.Status.COMPLETE)
         n_complete = complete.count()
         if number <= plan.study.current_round or n_complete:
             aspect = _sample_aspect(plan, needed, complete, n_complete)

@@ -13,7 +13,7 @@ from experiments.models import AuditEntry, Design, Experiment, ExperimentVersion
 from experiments.pages.editing.conflicts import REFUSED_EDIT
 from experiments.studies.lifecycle import LATER_DESIGN_FIELDS, LATER_FIELDS
 from experiments.templatetags.trail import in_words
-from releases.gold.preregistration import LEFT_OUT, SECRETS, screen_of
+from releases.gold.preregistration import LEFT_OUT, SECRETS, task_parameters
 
 CHOSEN, QUOTAS_CHANGED = "preregistered version chosen", "quotas changed"
 CONTEXT, LONGEST, LONGEST_VALUE = 6, 240, 60  # words around a change; characters of a text, of one value
@@ -69,17 +69,17 @@ def stated_settings(snapshot: Mapping[str, Any]) -> Settings:
 
     Settings that a snapshot leaves out at their default have it, so that two snapshots can be compared.
     """
-    stated = _completed(snapshot, {**_defaults(Experiment, LATER_FIELDS), "fillers": None})
+    stated = _add_defaults(snapshot, {**_defaults(Experiment, LATER_FIELDS), "fillers": None})
     if isinstance(stated.get("parameters"), dict):
-        screen = screen_of(dict(snapshot))
+        screen = task_parameters(dict(snapshot))
         stated |= {f"parameters.{name}": value for name, value in screen.items()}
     if isinstance(stated.get("design"), dict):
-        design = _completed(stated["design"], _defaults(Design, LATER_DESIGN_FIELDS))
+        design = _add_defaults(stated["design"], _defaults(Design, LATER_DESIGN_FIELDS))
         stated |= {f"design.{name}": value for name, value in design.items()}
     return {name: value for name, value in stated.items() if name not in ("parameters", "design")}
 
 
-def _completed(settings: Mapping[str, Any], defaults: Settings) -> Settings:
+def _add_defaults(settings: Mapping[str, Any], defaults: Settings) -> Settings:
     """The settings in their order, then those that are left out at their default."""
     return {**settings, **{name: value for name, value in defaults.items() if name not in settings}}
 
@@ -89,10 +89,10 @@ def _defaults(model: type[models.Model], names: tuple[str, ...]) -> Settings:
     return {name: fields[name].get_default() for name in names}
 
 
-def label_of(name: str) -> str:
+def setting_label(name: str) -> str:
     """The name of a setting for readers.
 
-    >>> label_of("parameters.points"), label_of("instructions")
+    >>> setting_label("parameters.points"), label_of("instructions")
     ('Task: points', 'Instructions')
     """
     if name in LABELS:
@@ -114,7 +114,7 @@ def brief(name: str, value: Any) -> str:
         return plural(len(value), "entry", "entries") if value else "none"
     if isinstance(value, str) and len(value) > LONGEST_VALUE:
         return plural(len(value.split()), "word")
-    return shortened(in_words(value)) or "none"
+    return shorten_text(in_words(value)) or "none"
 
 
 def contrast(name: str, planned: Any, actual: Any) -> tuple[str, str]:
@@ -144,7 +144,7 @@ def _entries(entries: list[Any], compared: list[Any], *, is_later: bool = False)
     differing = [entry for entry in entries if json.dumps(entry, sort_keys=True) not in keys]
     number = plural(len(entries), "entry", "entries") if entries else "none"
     if differing:
-        return shortened(f"{number}, among them: {in_words(differing)}")
+        return shorten_text(f"{number}, among them: {in_words(differing)}")
     is_reordered = is_later and len(entries) == len(compared)
     return f"{number}, in another order" if is_reordered else number
 
@@ -158,10 +158,10 @@ def _excerpt(text: str, other: str) -> str:
     end = next((place for place in range(remaining) if words[-1 - place] != compared[-1 - place]), remaining)
     first, last = max(0, start - CONTEXT), min(len(words), len(words) - end + CONTEXT)
     ends = "… " if first else "", " …" if last < len(words) else ""
-    return f"“{ends[0]}{shortened(' '.join(words[first:last]))}{ends[1]}”"
+    return f"“{ends[0]}{shorten_text(' '.join(words[first:last]))}{ends[1]}”"
 
 
-def shortened(text: str) -> str:
+def shorten_text(text: str) -> str:
     """A text of at most :data:`LONGEST` characters on one line."""
     line = " ".join(text.split())
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"

@@ -32,32 +32,32 @@ SUMS = "SHA256SUMS"
 
 def preregistration(version: ExperimentVersion) -> bytes:
     """The ZIP of a frozen version."""
-    folder = folder_of(version)
+    folder = folder_name(version)
     sink = io.BytesIO()
     with zipfile.ZipFile(sink, "w") as archive:
-        for name, content in sorted(files_of(version).items()):
+        for name, content in sorted(build_files(version).items()):
             archive.writestr(zip_entry(f"{folder}/{name}"), content)
     return sink.getvalue()
 
 
-def folder_of(version: ExperimentVersion) -> str:
+def folder_name(version: ExperimentVersion) -> str:
     """Name of the folder, and of the file without its suffix."""
     return f"{version.experiment.slug}-version-{version.number}-preregistration"
 
 
-def files_of(version: ExperimentVersion) -> dict[str, bytes]:
+def build_files(version: ExperimentVersion) -> dict[str, bytes]:
     """Every file by its name, the checksums of the others in ``SHA256SUMS``."""
     snapshot = public_snapshot(version)
-    plans = plans_of(version)
+    plans = list_plans(version)
     lists = list(version.lists.order_by("pk"))
     files = {
         "study.json": _json(snapshot),
-        "seeds.json": _json(seeds_of(version)),
+        "seeds.json": _json(list_seeds(version)),
         "exclusion-plans.json": _json(plans),
-        "engine.json": _json(engine_of(version)),
+        "engine.json": _json(engine_files(version)),
         **{f"texts/{name}.txt": _text(snapshot.get(name, "")) for name in TEXTS},
         **{f"texts/{name}.json": _json(snapshot.get(name, [])) for name in TABLES},
-        "texts/screen.json": _json(screen_of(snapshot)),
+        "texts/screen.json": _json(task_parameters(snapshot)),
         **{
             f"lists/list-{number:03d}.csv": list_csv(presentation_list)
             for number, presentation_list in enumerate(lists, start=1)
@@ -75,7 +75,7 @@ def public_snapshot(version: ExperimentVersion) -> dict[str, Any]:
     }
 
 
-def screen_of(snapshot: dict[str, Any]) -> dict[str, Any]:
+def task_parameters(snapshot: dict[str, Any]) -> dict[str, Any]:
     """Every parameter of the task: the study's value, or the default."""
     defaults = {
         parameter.name: parameter.default for parameter in shown_task(str(snapshot.get("task"))).parameters
@@ -83,7 +83,7 @@ def screen_of(snapshot: dict[str, Any]) -> dict[str, Any]:
     return {**defaults, **(snapshot.get("parameters") or {})}
 
 
-def seeds_of(version: ExperimentVersion) -> dict[str, Any]:
+def list_seeds(version: ExperimentVersion) -> dict[str, Any]:
     """Seeds of the lists, and how the seed of a session is chosen."""
     design = version.snapshot.get("design") or {}
     return {
@@ -95,7 +95,7 @@ def seeds_of(version: ExperimentVersion) -> dict[str, Any]:
     }
 
 
-def engine_of(version: ExperimentVersion) -> dict[str, Any]:
+def engine_files(version: ExperimentVersion) -> dict[str, Any]:
     """The code that shows the trials."""
     return {
         "software": "Obelus",
@@ -106,7 +106,7 @@ def engine_of(version: ExperimentVersion) -> dict[str, Any]:
     }
 
 
-def plans_of(version: ExperimentVersion) -> list[dict[str, Any]]:
+def list_plans(version: ExperimentVersion) -> list[dict[str, Any]]:
     """Every version of every exclusion plan of the study, as stored."""
     rows = ExclusionPlan.objects.filter(experiment=version.experiment).select_related("author")
     return [as_plan(row).as_dict() for row in rows.order_by("name", "version")]
@@ -143,11 +143,11 @@ def _row(trial: PlannedTrial, members: dict[int, Sentence]) -> dict[str, Any]:
         "kind": trial.kind,
         "item": trial.item.key if trial.item else "",
         "paradigm": paradigm.name if paradigm else "",
-        **_shown(trial, members),
+        **_describe_trial(trial, members),
     }
 
 
-def _shown(trial: PlannedTrial, members: dict[int, Sentence]) -> dict[str, Any]:
+def _describe_trial(trial: PlannedTrial, members: dict[int, Sentence]) -> dict[str, Any]:
     if {"sentences", "set"} & set(trial.payload):
         return _shown_set(trial.payload, members)
     if trial.pair or "good" in trial.payload:

@@ -17,7 +17,7 @@ from judgments.frames.build import treatment_of
 from judgments.models import Consent, Judgment, Participant, Session
 from judgments.monitoring.dropout import dropout_by_screen
 from judgments.monitoring.overview import counted_sessions, median_seconds
-from releases.gold.describe import answered_between, sessions_of
+from releases.gold.describe import answered_between, real_sessions
 
 SOFTWARE = ("numpy", "pandas", "scipy", "altair", "vl-convert-python", "typst")
 TEXTS = ("consent", "instructions", "debrief")
@@ -47,7 +47,7 @@ def study_facts(study: Experiment, round_number: int | None = None) -> dict[str,
         "pay": {"reward_minor": study.reward_minor, "currency": study.currency},
         "flow": _flow(study, round_number),
         "median_minutes": _minutes(study, round_number),
-        "simulated": _simulated(study, round_number),
+        "simulated": _count_simulated(study, round_number),
         "software": software(),
     }
 
@@ -162,7 +162,7 @@ def _recruiters(study: Experiment) -> list[dict[str, Any]]:
 
 def _flow(study: Experiment, round_number: int | None) -> dict[str, Any]:
     """Participants by stage, sessions by final status, and drop-out by screen."""
-    sessions = sessions_of(study, round_number)
+    sessions = real_sessions(study, round_number)
     ended = {status: sessions.filter(status=status).count() for status in Session.Status.values}
     participants = {str(stage): int(n) for stage, n in stages(study, round_number).itertuples(index=False)}
     return {
@@ -181,7 +181,7 @@ def _flow(study: Experiment, round_number: int | None) -> dict[str, Any]:
 
 def stages(study: Experiment, round_number: int | None = None) -> pd.DataFrame:
     """Participants who opened the study or a round, consented, answered and finished; without tests."""
-    sessions = sessions_of(study, round_number)
+    sessions = real_sessions(study, round_number)
     answered = sessions.filter(Exists(Judgment.objects.filter(trial__session=OuterRef("pk"))))
     refused = Participant.objects.filter(consents__given=False).exclude(consents__given=True)
     participants = {
@@ -193,7 +193,7 @@ def stages(study: Experiment, round_number: int | None = None) -> pd.DataFrame:
     return pd.DataFrame({"stage": list(participants), "participants": list(participants.values())})
 
 
-def _simulated(study: Experiment, round_number: int | None) -> int:
+def _count_simulated(study: Experiment, round_number: int | None) -> int:
     """Count simulated participants; those of dry runs and previews took no part in the study."""
     simulated = _participants(study, round_number).filter(is_simulated=True, sessions__is_test=False)
     return simulated.distinct().count()
@@ -202,7 +202,7 @@ def _simulated(study: Experiment, round_number: int | None) -> int:
 def _participants(study: Experiment, round_number: int | None) -> QuerySet[Participant]:
     if round_number is None:
         return study.participants.all()
-    return study.participants.filter(pk__in=sessions_of(study, round_number).values("participant"))
+    return study.participants.filter(pk__in=real_sessions(study, round_number).values("participant"))
 
 
 def _consents(study: Experiment, round_number: int | None) -> int:
@@ -212,5 +212,5 @@ def _consents(study: Experiment, round_number: int | None) -> int:
 def _minutes(study: Experiment, round_number: int | None) -> float | None:
     if study.origin != "collected":
         return None
-    seconds = median_seconds(counted_sessions(study).filter(pk__in=sessions_of(study, round_number)))
+    seconds = median_seconds(counted_sessions(study).filter(pk__in=real_sessions(study, round_number)))
     return round(seconds / 60, 1) if seconds else None

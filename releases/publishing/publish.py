@@ -25,7 +25,7 @@ from experiments.operation.job_runner import IOFailure, Run, enqueue
 from experiments.teams.roles import may_edit, owns
 from experiments.webhooks.events import emit
 from judgments.recruitment.credentials import secrets_of
-from releases.gold.describe import authors_of
+from releases.gold.describe import list_authors
 from releases.gold.storage import MANIFEST, chunks, read, zip_entry
 from releases.models import Publication, Release
 from releases.publishing.huggingface import HuggingFace
@@ -130,7 +130,7 @@ def preview(release: Release, place: str, *, is_public: bool, mode: str = Mode.L
     )
 
 
-def draft_of(release: Release, account: PlatformAccount, target: str) -> Publication | None:
+def find_draft(release: Release, account: PlatformAccount, target: str) -> Publication | None:
     """The draft of a release at one place, which may be published."""
     drafts = Publication.objects.filter(
         release=release, place=account.platform, target=target, mode=account.mode, is_open=False
@@ -162,7 +162,7 @@ def describe(release: Release, *, mode: str = Mode.LIVE) -> Description:
     record = json.loads(read(release.storage_key, "datacite.json")) if "datacite.json" in names else {}
     study = release.experiment
     creators = tuple(str(creator["name"]) for creator in record.get("creators", []))
-    owner = tuple(f"{family}, {given}" for family, given in authors_of(study))
+    owner = tuple(f"{family}, {given}" for family, given in list_authors(study))
     counts = release.manifest["counts"]
     title = release.manifest.get("title") or study.title
     earlier = earlier_on_zenodo(release, mode).filter(is_open=True).exclude(doi="").first()
@@ -257,7 +257,7 @@ def _note(publication: Publication, action: str, *, by: User | None, **details: 
     )
 
 
-def repository_of(account: PlatformAccount) -> Repository:
+def open_repository(account: PlatformAccount) -> Repository:
     """The repository of an account, in its sandbox unless the account is live."""
     is_live = account.mode == Mode.LIVE
     urls = {
@@ -276,10 +276,10 @@ def send(publication: Publication, *, progress: Progress) -> Deposit:
     """
     if publication.account is None:
         raise BadInput("the account was removed.", remedy="Connect one and publish again.")
-    repository = repository_of(publication.account)
+    repository = open_repository(publication.account)
     release = publication.release
     progress(0, 0, "checking the files of the release")
-    with staged(release, is_flat=repository.is_flat) as files:
+    with stage_files(release, is_flat=repository.is_flat) as files:
         progress(0, len(files) + 2, f"asking {repository.label}")
         earlier = _earlier_files(publication)
         deposit = repository.find_or_create(
@@ -428,7 +428,7 @@ def publication_failed(job: Job, reason: str) -> None:
 
 
 @contextmanager
-def staged(release: Release, *, is_flat: bool) -> Iterator[list[LocalFile]]:
+def stage_files(release: Release, *, is_flat: bool) -> Iterator[list[LocalFile]]:
     """The files of a release in a temporary folder, compared with its manifest; flat: a ZIP per folder."""
     sums = {str(file["path"]): str(file["sha256"]) for file in release.manifest["files"]}
     sums[MANIFEST] = release.sha256

@@ -63,10 +63,10 @@ class Zenodo(Repository):
         Zenodo refuses a second draft of a record, so the draft of an attempt whose answer was lost is looked
         up first. A new draft is a copy with the notes of the version before, until it gets its own.
         """
-        published = self._published(order.earlier_ids)
+        published = self._find_published(order.earlier_ids)
         if published is None:
             return None
-        draft = self._draft_of(published)
+        draft = self._find_draft(published)
         if draft is None:
             url = f"{self.depositions}/{published['id']}/actions/newversion"
             answer = self.rest.send("POST", url).json()  # the record itself, with a link to the draft
@@ -87,7 +87,7 @@ class Zenodo(Repository):
         self.rest.send("PUT", f"{self.depositions}/{draft['id']}", json=body)
         return self._deposition(draft["id"])
 
-    def _published(self, numbers: Sequence[str]) -> dict[str, Any] | None:
+    def _find_published(self, numbers: Sequence[str]) -> dict[str, Any] | None:
         """The first of these depositions that is published and belongs to this account."""
         for number in numbers:
             with suppress(Refused):  # of another account: the release gets a record of its own
@@ -96,7 +96,7 @@ class Zenodo(Repository):
                     return deposition
         return None
 
-    def _draft_of(self, published: dict[str, Any]) -> dict[str, Any] | None:
+    def _find_draft(self, published: dict[str, Any]) -> dict[str, Any] | None:
         """The unpublished version of a record."""
         concept = published.get("conceptrecid")
         return self._search(lambda row: row.get("conceptrecid") == concept and not row.get("submitted"))

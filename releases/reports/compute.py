@@ -46,7 +46,7 @@ def filtered_judgments(
     return FilteredJudgments(judgments, apply_plan(judgments, plan))
 
 
-def agreement_of(
+def compute_agreement(
     experiment: Experiment,
     *,
     exclude: str = "",
@@ -73,7 +73,7 @@ def agreement_of(
     )
 
 
-def ratings_of(
+def compute_ratings(
     experiment: Experiment,
     *,
     exclude: str = "",
@@ -87,7 +87,7 @@ def ratings_of(
     return ratings_document(filtered, transform=transform, ddof=ddof, zeros=zeros, experiment=experiment.slug)
 
 
-def exclusions_of(
+def compute_exclusions(
     experiment: Experiment, *, exclude: str = "", transform: str = "z", zeros: str = "keep"
 ) -> dict[str, Any]:
     """What a plan removes, from which groups, and the main results with and without it."""
@@ -97,12 +97,12 @@ def exclusions_of(
         plan,
         transform=transform,
         zeros=zeros,
-        background=background_of(experiment),
+        background=background_answers(experiment),
         experiment=experiment.slug,
     )
 
 
-def background_of(experiment: Experiment) -> pd.DataFrame:
+def background_answers(experiment: Experiment) -> pd.DataFrame:
     """Answers to the background questionnaire, one column per question."""
     participants = participant_frame(experiment)
     answers = [row if isinstance(row, dict) else {} for row in participants["background"]]
@@ -114,7 +114,9 @@ def background_of(experiment: Experiment) -> pd.DataFrame:
     return pd.DataFrame({"participant": participants["participant"], **columns})
 
 
-def statistic_of(experiment: Experiment, *, statistic: str, exclude: str = "", **_: Any) -> dict[str, Any]:
+def compute_statistic(
+    experiment: Experiment, *, statistic: str, exclude: str = "", **_: Any
+) -> dict[str, Any]:
     """A plugin's statistic of the remaining judgments; other choices only tell results apart in the cache."""
     plugin_statistic = STATISTICS.find(statistic, noun="statistic of a plugin")
     filtered = filtered_judgments(experiment, exclude=exclude)
@@ -125,7 +127,7 @@ def statistic_of(experiment: Experiment, *, statistic: str, exclude: str = "", *
     }
 
 
-def reliability_of(
+def compute_reliability(
     experiment: Experiment,
     *,
     exclude: str = "",
@@ -149,7 +151,7 @@ def reliability_of(
     )
 
 
-def effects_of(
+def compute_effects(
     experiment: Experiment, *, exclude: str = "", transform: str = "z", zeros: str = "keep", **choices: Any
 ) -> dict[str, Any]:
     """Five analyses of every contrast, and interactions of people and of the models that are scored."""
@@ -167,7 +169,7 @@ def effects_of(
     )
 
 
-def times_of(
+def compute_times(
     experiment: Experiment, *, exclude: str = "", by: str = "phenomenon", outliers: str = ""
 ) -> dict[str, Any]:
     """Response times by condition."""
@@ -175,7 +177,7 @@ def times_of(
     return times_document(filtered, by=by, outliers=outliers, experiment=experiment.slug)
 
 
-def multiverse_of(
+def compute_multiverse(
     experiment: Experiment, *, exclude: str = "", contrast: str = "", **choices: Any
 ) -> dict[str, Any]:
     """One effect under every combination of exclusion, transformation and model."""
@@ -210,13 +212,13 @@ def _other_plans(experiment: Experiment, plan: Plan) -> tuple[list[Plan], list[d
     return other_plans, unusable
 
 
-def diagnostics_of(experiment: Experiment, *, exclude: str = "") -> dict[str, Any]:
+def compute_diagnostics(experiment: Experiment, *, exclude: str = "") -> dict[str, Any]:
     """Annotator models, strengths of sentences, and sensitivity."""
     filtered = filtered_judgments(experiment, exclude=exclude)
     return diagnostics_document(filtered, pair_frame(experiment.materials), experiment=experiment.slug)
 
 
-def item_table_of(
+def build_item_table(
     experiment: Experiment, *, exclude: str = "", round_number: int | None = None
 ) -> pd.DataFrame:
     """The table of items, with position bias, response time and spread of ratings of each."""
@@ -224,7 +226,7 @@ def item_table_of(
     return item_statistics_table(filtered.excluded.kept, before=filtered.judgments)
 
 
-def conditions_of(
+def compute_conditions(
     experiment: Experiment,
     *,
     exclude: str = "",
@@ -241,7 +243,7 @@ def conditions_of(
     return report
 
 
-def ordinal_of(
+def fit_ordinal_models(
     experiment: Experiment, *, exclude: str = "", by: str = "phenomenon", slopes: str = "auto"
 ) -> dict[str, Any]:
     """The cumulative link model of every contrast."""
@@ -249,7 +251,7 @@ def ordinal_of(
     return ordinal_document(filtered, by=by, slopes=slopes, experiment=experiment.slug)
 
 
-def pilot_of(
+def compute_pilot_power(
     experiment: Experiment,
     *,
     exclude: str = "",

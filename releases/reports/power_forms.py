@@ -103,7 +103,7 @@ def price_fields(study: Experiment) -> dict[str, Any]:
     }
 
 
-def price_of(study: Experiment) -> tuple[Price, str]:
+def participant_price(study: Experiment) -> tuple[Price, str]:
     """The price of one participant and its currency."""
     fields = price_fields(study)
     campaign = study.campaigns.exclude(reward_minor=0).order_by("-created_at", "-pk").first()
@@ -111,7 +111,7 @@ def price_of(study: Experiment) -> tuple[Price, str]:
     return Price(reward, fields["fee"] / 100), fields["currency"]
 
 
-def costed(rows: list[dict[str, Any]], currency: str) -> list[dict[str, Any]]:
+def add_costs(rows: list[dict[str, Any]], currency: str) -> list[dict[str, Any]]:
     """Rows with their formatted cost; empty where nothing is paid."""
     return [
         {**row, "cost": format_money(row["cost_minor"], currency) if row["cost_minor"] else ""}

@@ -38,7 +38,7 @@ def note_look(study: Experiment, user: Any, *, where: str, n_judgments: int | No
         Look.objects.bulk_create([Look(**look, where=where)], ignore_conflicts=True)
 
 
-def looks_of(study: Experiment) -> dict[str, Any]:
+def count_looks(study: Experiment) -> dict[str, Any]:
     """Number of distinct states of the data that were viewed, number of users, first and last look."""
     rows = Look.objects.filter(experiment=study).order_by()
     totals = rows.aggregate(
@@ -54,7 +54,7 @@ def looks_of(study: Experiment) -> dict[str, Any]:
     }
 
 
-def progress_of(
+def compute_progress(
     experiment: Experiment,
     *,
     exclude: str = "",
@@ -92,7 +92,7 @@ def recent_progress(experiment: Experiment, **choices: Any) -> tuple[dict[str, A
     cached: tuple[dict[str, Any], datetime] | None = cache.get(key)
     if cached is None:
         began = perf_counter()
-        cached = progress_of(experiment, **choices), timezone.now()
+        cached = compute_progress(experiment, **choices), timezone.now()
         cache.set(key, cached, max(MIN_CACHE_SECONDS, CACHE_FACTOR * (perf_counter() - began)))
     return cached
 
@@ -101,4 +101,4 @@ def viewed_progress(experiment: Experiment, *, user: Any, where: str, **choices:
     """The recent report with the looks so far; viewing it is recorded as a look."""
     report, computed_at = recent_progress(experiment, **choices)
     note_look(experiment, user, where=where, n_judgments=report["judgments_received"])
-    return {**report, "looks": looks_of(experiment), "as_of": computed_at.isoformat(timespec="seconds")}
+    return {**report, "looks": count_looks(experiment), "as_of": computed_at.isoformat(timespec="seconds")}

@@ -4,7 +4,7 @@
 A change of any of them makes another key, so nothing has to be invalidated. Results are stored in one of two
 places:
 
-1. Django's cache, for :data:`QUICK_REPORTS`: computed in the request (:func:`cached_report`, :func:`cached`).
+1. Django's cache, for :data:`QUICK_REPORTS`: computed in the request (:func:`cached_report`).
 2. Files in the default storage, for :data:`SLOW_REPORTS`: computed by a job where the study has more
    judgments than a request can handle (:func:`report_or_job`). A file is deleted when the study's data have
    changed.
@@ -32,19 +32,19 @@ from experiments.page_cache import cache as django_cache
 from releases.gold.plans import find_plan
 from releases.models import ExclusionPlan, ScoringRun
 from releases.reports.compute import (
-    agreement_of,
-    conditions_of,
-    diagnostics_of,
-    effects_of,
-    exclusions_of,
-    item_table_of,
-    multiverse_of,
-    ordinal_of,
-    pilot_of,
-    ratings_of,
-    reliability_of,
-    statistic_of,
-    times_of,
+    build_item_table,
+    compute_agreement,
+    compute_conditions,
+    compute_diagnostics,
+    compute_effects,
+    compute_exclusions,
+    compute_multiverse,
+    compute_pilot_power,
+    compute_ratings,
+    compute_reliability,
+    compute_statistic,
+    compute_times,
+    fit_ordinal_models,
 )
 from releases.reports.judgment_cache import data_version, n_judgments
 
@@ -52,21 +52,21 @@ Report = dict[str, Any]
 Compute = Callable[..., Report]
 REPORT = "releases.report"  # kind of job
 QUICK_REPORTS: dict[str, Compute] = {
-    "agreement": agreement_of,
-    "ratings": ratings_of,
-    "exclusions": exclusions_of,
-    "diagnostics": diagnostics_of,
-    "conditions": conditions_of,
+    "agreement": compute_agreement,
+    "ratings": compute_ratings,
+    "exclusions": compute_exclusions,
+    "diagnostics": compute_diagnostics,
+    "conditions": compute_conditions,
 }
 CACHE_SECONDS = 600  # the key holds the data version, so this limits memory only
 SLOW_REPORTS: dict[str, Compute] = {
-    "reliability": reliability_of,
-    "effects": effects_of,
-    "ordinal": ordinal_of,
-    "pilot": pilot_of,
-    "times": times_of,
-    "multiverse": multiverse_of,
-    "statistic": statistic_of,
+    "reliability": compute_reliability,
+    "effects": compute_effects,
+    "ordinal": fit_ordinal_models,
+    "pilot": compute_pilot_power,
+    "times": compute_times,
+    "multiverse": compute_multiverse,
+    "statistic": compute_statistic,
 }
 # Judgments up to which a slow report is computed in the request (about a second); a job computes larger ones.
 MAX_JUDGMENTS = {
@@ -112,14 +112,14 @@ class ReportKey:
         return f"reports/{self.study}/{self.name}-{self.data}-{self.choices}.json"
 
 
-def cached(study: Experiment, name: str, choices: dict[str, Any], compute: Callable[[], Any]) -> Any:
+def cached_result(study: Experiment, name: str, choices: dict[str, Any], compute: Callable[[], Any]) -> Any:
     """The result of ``compute``, from Django's cache while data, plan and choices are the same."""
     return django_cache.get_or_set(ReportKey.of(study, name, choices).path, compute, CACHE_SECONDS)
 
 
 def cached_report(study: Experiment, name: str, **choices: Any) -> Report:
     """One of :data:`QUICK_REPORTS`."""
-    report: Report = cached(study, name, choices, lambda: QUICK_REPORTS[name](study, **choices))
+    report: Report = cached_result(study, name, choices, lambda: QUICK_REPORTS[name](study, **choices))
     return report
 
 
@@ -127,9 +127,11 @@ def cached_items(study: Experiment, *, exclude: str = "", round_number: int | No
     """The table of items, with position bias, response time and spread of ratings of each."""
 
     def compute() -> pd.DataFrame:
-        return item_table_of(study, exclude=exclude, round_number=round_number)
+        return build_item_table(study, exclude=exclude, round_number=round_number)
 
-    table: pd.DataFrame = cached(study, "items", {"exclude": exclude, "round_number": round_number}, compute)
+    table: pd.DataFrame = cached_result(
+        study, "items", {"exclude": exclude, "round_number": round_number}, compute
+    )
     return table
 
 

@@ -12,7 +12,7 @@ import analysis  # figures through the package, which loads Altair when the firs
 from analysis.errors import BadInput, NotEnoughData
 from experiments.models import Experiment, Job
 from judgments.frames.build import session_frame
-from releases.comparison.compare import comparison_frames, comparisons_of
+from releases.comparison.compare import comparison_frames, list_comparisons
 from releases.gold.plans import find_plan
 from releases.gold.storage import release_table
 from releases.gold.study_facts import stages
@@ -25,9 +25,9 @@ from releases.reports.progress import recent_progress
 from releases.reports.report_cache import (
     Report,
     ReportKey,
-    cached,
     cached_items,
     cached_report,
+    cached_result,
     compute_and_store,
     report_or_job,
 )
@@ -87,7 +87,7 @@ def study_evidence(
 
 def newest_comparison(study: Experiment) -> Comparison | None:
     """The newest finished comparison."""
-    return comparisons_of(study).exclude(report={}).order_by("-pk").first()
+    return list_comparisons(study).exclude(report={}).order_by("-pk").first()
 
 
 def comparison_evidence(comparison: Comparison | None) -> "analysis.figures.Evidence":
@@ -150,18 +150,18 @@ def study_file(
         key["time_zone"] = get_current_timezone_name()
     if name == "interaction":  # models beside people
         key["models"] = stored_scores.names(study)
-    addresses = addresses_of(study) if has_links else analysis.figures.Addresses()
+    addresses = build_addresses(study) if has_links else analysis.figures.Addresses()
 
     def make() -> bytes:
         chart = _chart(study, name, choices, report=report, addresses=addresses)
         file: bytes = analysis.figures.export_figure(chart, form, **appearance)
         return file
 
-    content: bytes = cached(study, f"figure-{name}", key, make)
+    content: bytes = cached_result(study, f"figure-{name}", key, make)
     return content
 
 
-def addresses_of(study: Experiment) -> Addresses:
+def build_addresses(study: Experiment) -> Addresses:
     """Where points lead: the judgments of an item or a participant, a comparison of models."""
     judgments = reverse("study-judgments", args=[study.slug])
     first_comparison = reverse("study-comparison", args=[study.slug, 1])
@@ -244,7 +244,7 @@ def participants_by_agreement(study: Experiment) -> tuple[pd.DataFrame, str]:
         people: tuple[pd.DataFrame, str] = figures.agreement_and_time_frame(evidence.everyone)
         return people
 
-    table: tuple[pd.DataFrame, str] = cached(study, "participants-agreement", {"exclude": ""}, compute)
+    table: tuple[pd.DataFrame, str] = cached_result(study, "participants-agreement", {"exclude": ""}, compute)
     return table
 
 

@@ -13,10 +13,10 @@ from analysis.scoring.shards import shard_places
 from experiments.models import Experiment, Job, MinimalPair, Sentence
 from experiments.operation.job_runner import enqueue
 from releases.models import Release, ScorerSpec, ScoringRun
-from releases.scoring.execution import Progress, sentences_of
-from releases.scoring.loaded_model import model_of
-from releases.scoring.model_registry import checked_uri, pinned, shown_name
-from releases.scoring.runs import materials_of, measures_for, run_names, settings_of
+from releases.scoring.execution import Progress, run_sentences
+from releases.scoring.loaded_model import load_model
+from releases.scoring.model_registry import checked_uri, pin_revision, shown_name
+from releases.scoring.runs import measures_for, run_names, shared_settings, study_materials
 from releases.scoring.score_cache import (
     cached_rows,
     check_software,
@@ -25,7 +25,7 @@ from releases.scoring.score_cache import (
     sentence_sha,
     store,
 )
-from releases.scoring.texts import are_in_context, reader, refuse_without_words, texts_of
+from releases.scoring.texts import are_in_context, reader, refuse_without_words, scored_texts
 
 COST = "releases.scoring_cost"
 # A probe scores batches of 16, 64, 256 ... sentences until one takes a second: less measures overhead.
@@ -42,8 +42,8 @@ def request_cost(
     user: User | None = None,
 ) -> Job:
     """Enqueue the estimate; a worker opens each model for it."""
-    materials = materials_of(experiment)
-    run_settings = settings_of(experiment, release, device)
+    materials = study_materials(experiment)
+    run_settings = shared_settings(experiment, release, device)
     arguments = {
         **run_settings,
         "queue": run_settings["device"],
@@ -54,11 +54,11 @@ def request_cost(
     return enqueue(COST, arguments, user=user, experiment=experiment)
 
 
-def cost_of(arguments: dict[str, Any], *, progress: Progress) -> dict[str, Any]:
+def compute_cost(arguments: dict[str, Any], *, progress: Progress) -> dict[str, Any]:
     """Return the estimate of every model; models and measures that fail are listed with the reason."""
     spec = {name: arguments[name] for name in ("device", "release", "study")}
     models = arguments["models"]
-    sentences = sentences_of(_run(arguments, models[0], spec))
+    sentences = run_sentences(_run(arguments, models[0], spec))
     rows, refused = [], []
     names = run_names(models)
     for position, uri in enumerate(models):
@@ -91,14 +91,14 @@ def _estimate(
     run: ScoringRun, sentences: Sequence[Sentence], methods: Sequence[str]
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return the row of a model and its unavailable measures; texts of several measures count once."""
-    model = model_of(run, afresh=True)
+    model = load_model(run, afresh=True)
     is_in_context = are_in_context(model, run.material_set)
     measures, refused = [], []
     by_scorer: dict[str, tuple[Scorer, list[str]]] = {}
     for method in measures_for(run.model, methods):
         try:
             scorer = reader(method, model, is_in_context=is_in_context)
-            texts = texts_of(
+            texts = scored_texts(
                 method,
                 sentences,
                 model=model,
@@ -116,7 +116,7 @@ def _estimate(
     cached, minutes = sum(part["cached"] for part in parts), [part["minutes"] for part in parts]
     rates = [part["sentences_per_s"] for part in parts if part["left"]] or [None]
     estimate = {
-        "uri": pinned(run.model, model.spec.revision),
+        "uri": pin_revision(run.model, model.spec.revision),
         "revision": model.spec.revision,
         "measures": measures,
         "distinct": n,

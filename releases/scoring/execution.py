@@ -21,11 +21,11 @@ from experiments.models import Sentence
 from experiments.operation.job_runner import BROKER_ERRORS
 from releases.gold.storage import release_table
 from releases.models import Release, ScorerSpec, ScoreShard, ScoringRun, SentenceScore
-from releases.scoring.loaded_model import address_of, model_of
-from releases.scoring.model_registry import pinned
-from releases.scoring.score_cache import scores_of
-from releases.scoring.shards import claim, plan, score_shard, shards_of
-from releases.scoring.texts import are_in_context, reader, refuse_without_words, texts_of
+from releases.scoring.loaded_model import load_model, pinned_uri
+from releases.scoring.model_registry import pin_revision
+from releases.scoring.score_cache import read_scores
+from releases.scoring.shards import claim, plan, run_shards, score_shard
+from releases.scoring.texts import are_in_context, reader, refuse_without_words, scored_texts
 
 State = ScoreShard.State
 
@@ -50,9 +50,9 @@ class RunProgress:
         return 100 * self.done // self.sentences if self.sentences else 0
 
 
-def progress_of(run: ScoringRun) -> RunProgress:
+def run_progress(run: ScoringRun) -> RunProgress:
     """Return the progress of a run; a finished run is complete, whatever the states of its shards."""
-    counts = shards_of(run).aggregate(
+    counts = run_shards(run).aggregate(
         n=Count("pk"),
         n_scored=Sum("n_done", default=0),
         timed=Sum("n_sentences", filter=Q(state=State.DONE, seconds__gt=0), default=0),
@@ -99,7 +99,7 @@ class RunScores:
     spec: dict[str, Any]
 
 
-def sentences_of(run: ScoringRun) -> list[Sentence]:
+def run_sentences(run: ScoringRun) -> list[Sentence]:
     """Return the sentences of the run's material set, or those in its release."""
     rows = Sentence.objects.filter(material_set=run.material_set).select_related("item__paradigm")
     sentences = list(
@@ -119,14 +119,14 @@ def sentences_of(run: ScoringRun) -> list[Sentence]:
 
 def score(run: ScoringRun, *, progress: Progress) -> RunScores:
     """Score every sentence of the run and list sentences without a score."""
-    sentences = sentences_of(run)
+    sentences = run_sentences(run)
     progress(0, len(sentences), "opening the model")
     if run.model.startswith("csv:"):
-        model = model_of(run, afresh=True)
-        return _scored(run, model, _score_at_once(model, sentences, progress=progress), sentences)
-    opened = model_of(run, afresh=True)
+        model = load_model(run, afresh=True)
+        return _build_run_scores(run, model, _score_at_once(model, sentences, progress=progress), sentences)
+    opened = load_model(run, afresh=True)
     run.spec["in_context"] = are_in_context(opened, run.material_set)
-    questions = texts_of(
+    questions = scored_texts(
         run.method,
         sentences,
         model=opened,
@@ -138,7 +138,7 @@ def score(run: ScoringRun, *, progress: Progress) -> RunScores:
     run.spec["not_asked"] = len(sentences) - len(scorable)
     model, row = create_shards(run, scorable)
     score_shards(run, progress)
-    return _scored(run, model, scores_of(row, list(questions.values()), model), scorable)
+    return _build_run_scores(run, model, read_scores(row, list(questions.values()), model), scorable)
 
 
 def counter(progress: Progress, total: int, message: str) -> Callable[[int], None]:
@@ -157,16 +157,16 @@ def counter(progress: Progress, total: int, message: str) -> Callable[[int], Non
 
 def create_shards(run: ScoringRun, sentences: Sequence[Sentence]) -> tuple[Scorer, ScorerSpec]:
     """Open the model, create the shards and enqueue helpers; return the model and its stored row."""
-    opened = model_of(run)
+    opened = load_model(run)
     run.spec["in_context"] = are_in_context(opened, run.material_set)
     model = reader(run.method, opened, is_in_context=run.spec["in_context"])
     if not run.spec.get("upload"):
         # Before plan: the exact revision is part of the cache key.
-        run.spec["address"] = pinned(address_of(run), model.spec.revision)
+        run.spec["address"] = pin_revision(pinned_uri(run), model.spec.revision)
     run.revision = model.spec.revision[:100]
     row, run.spec["cache"] = plan(run, model, sentences)
     run.save(update_fields=["spec", "revision"])
-    request_helpers(run, shards_of(run).filter(state=ScoreShard.State.QUEUED).count() - 1)
+    request_helpers(run, run_shards(run).filter(state=ScoreShard.State.QUEUED).count() - 1)
     return model, row
 
 
@@ -178,22 +178,22 @@ def score_shards(run: ScoringRun, progress: Progress) -> None:
         nonlocal last_report
         if time.monotonic() - last_report >= REPORT_EVERY_S:
             last_report = time.monotonic()
-            counts = progress_of(run)
+            counts = run_progress(run)
             progress(counts.done, counts.sentences, "scoring")
 
     while True:
         shard = claim(run)
         if shard is not None:
             score_shard(run, shard, report=report)
-        elif shards_of(run).exclude(state__in=[ScoreShard.State.DONE, ScoreShard.State.FAILED]).exists():
+        elif run_shards(run).exclude(state__in=[ScoreShard.State.DONE, ScoreShard.State.FAILED]).exists():
             time.sleep(POLL_EVERY_S)  # a shard of a killed process becomes claimable when its lease expires
         else:
             break
         report()
-    failed = shards_of(run).filter(state=ScoreShard.State.FAILED)
+    failed = run_shards(run).filter(state=ScoreShard.State.FAILED)
     if first := failed.first():
         raise BadInput(
-            f"{failed.count()} of {shards_of(run).count()} shards failed: {first.error}",
+            f"{failed.count()} of {run_shards(run).count()} shards failed: {first.error}",
             remedy="What is scored stays; Retry tries the rest.",
         )
 
@@ -240,7 +240,9 @@ def store_scores(run: ScoringRun, scored: RunScores) -> dict[str, Any]:
     return {"run": run.pk, "sentences": len(scored.rows), "missing": len(scored.missing)}
 
 
-def _scored(run: ScoringRun, model: Scorer, scores: Scores, sentences: Sequence[Sentence]) -> RunScores:
+def _build_run_scores(
+    run: ScoringRun, model: Scorer, scores: Scores, sentences: Sequence[Sentence]
+) -> RunScores:
     values = _values(run, scores, sentences)
     rows = [
         SentenceScore(

@@ -35,9 +35,9 @@ class LoadedModel(NamedTuple):
 _loaded: LoadedModel | None = None
 
 
-def model_of(run: ScoringRun, *, afresh: bool = False) -> Scorer:
+def load_model(run: ScoringRun, *, afresh: bool = False) -> Scorer:
     """Return the run's model, opened unless it is in memory; ``afresh`` looks up its revision on the hub."""
-    uri = address_of(run)
+    uri = pinned_uri(run)
     device = run.spec.get("device", "cpu")
     key = (uri, run.spec.get("upload"), run.spec.get("column"), run.spec.get("sign"), device, stamp(uri))
     global _loaded
@@ -61,12 +61,12 @@ def forget() -> None:
         sys.modules["torch"].cuda.empty_cache()
 
 
-def address_of(run: ScoringRun) -> str:
+def pinned_uri(run: ScoringRun) -> str:
     """Return the model URI with its exact revision, once that is known."""
     return run.spec.get("address") or run.model
 
 
-def kind_of(filename: str) -> str:
+def scorer_kind(filename: str) -> str:
     """Return the kind of scorer that reads a file, by its suffix."""
     for kind, suffixes in SUFFIXES.items():
         if filename.lower().endswith(suffixes):
@@ -115,7 +115,7 @@ def _open(run: ScoringRun, uri: str, device: str) -> Scorer:
     upload = Upload.objects.filter(pk=upload_id).first()
     if upload is None:
         raise BadInput(f"the file of {run.name} is no longer stored.", remedy="Upload it again.")
-    kind = kind_of(upload.name)
+    kind = scorer_kind(upload.name)
     suffix = next(file_suffix for file_suffix in SUFFIXES[kind] if upload.name.lower().endswith(file_suffix))
     with tempfile.TemporaryDirectory(prefix="obelus-score-") as folder:
         path = Path(folder) / f"given{suffix}"

@@ -111,7 +111,7 @@ def resolved_uri(uri: str, *, device: str) -> str:
     return str(parsed._replace(target=target, options=options))
 
 
-def pinned(uri: str, revision: str) -> str:
+def pin_revision(uri: str, revision: str) -> str:
     """Return the model URI with its commit, so that every shard is scored by the same weights."""
     parsed = parse_model_uri(uri)
     if parsed.kind not in HUB_KINDS or not revision.startswith("commit:"):

@@ -37,7 +37,7 @@ from experiments.materials.readers.sheets import check_parquet
 from experiments.models import AuditEntry, Experiment, Job, MaterialSet, Upload
 from experiments.operation.job_runner import enqueue
 from releases.models import SCORING_STARTED, Release, ScoringRun
-from releases.scoring.loaded_model import kind_of
+from releases.scoring.loaded_model import scorer_kind
 from releases.scoring.model_registry import checked_uri, shown_name
 from releases.scoring.shards import retry
 from releases.scoring.training_metadata import KEY, Training
@@ -63,16 +63,16 @@ def request_scoring(
     user: User | None = None,
 ) -> ScoringRun:
     """Store an uploaded model or table of scores, and score the study's sentences with it."""
-    materials = materials_of(experiment)
+    materials = study_materials(experiment)
     if method not in METHODS:
         raise UnknownName("method", method, METHODS)
-    kind = kind_of(str(file.name))
+    kind = scorer_kind(str(file.name))
     uploads = save_uploads(user, [file], purpose=PURPOSE, options={}, lab=experiment.lab)
     with deleted_on_error(uploads):
         if kind == "csv":
             # Names only: the values are checked in the job, which states the file by its own name.
             check_signs([column] if column else _columns(uploads), sign)
-        return _requested(
+        return _create_run(
             experiment,
             materials,
             uploads[0],
@@ -98,8 +98,8 @@ def request_score_sets(
 
     ``sign`` concerns the columns named as surprisal, perplexity or loss.
     """
-    materials = materials_of(experiment)
-    if kind_of(str(file.name)) != "csv":
+    materials = study_materials(experiment)
+    if scorer_kind(str(file.name)) != "csv":
         raise BadInput("several models come as one table.", file=str(file.name), column="file")
     if models is not None and models.size > MAX_IMMEDIATE_BYTES:
         raise BadInput(
@@ -119,7 +119,7 @@ def request_score_sets(
                 remedy="Split it, or leave out columns that are no scores.",
             )
         check_signs(columns, sign)
-        models_table = roster(columns, _roster_of(models))
+        models_table = roster(columns, _training_roster(models))
         return _set_runs(experiment, materials, uploads[0], models_table, sign=sign, user=user)
 
 
@@ -133,7 +133,7 @@ def _set_runs(
     user: User | None,
 ) -> list[ScoringRun]:
     return [
-        _requested(
+        _create_run(
             experiment,
             materials,
             upload,
@@ -148,7 +148,7 @@ def _set_runs(
     ]
 
 
-def _roster_of(models: "File[bytes] | None") -> pd.DataFrame | None:
+def _training_roster(models: "File[bytes] | None") -> pd.DataFrame | None:
     if models is None:
         return None
     with tempfile.TemporaryDirectory(prefix="obelus-score-") as folder:
@@ -203,7 +203,7 @@ def _training(row: Mapping[Hashable, Any]) -> Training:
     )
 
 
-def _requested(
+def _create_run(
     experiment: Experiment,
     materials: MaterialSet,
     upload: Upload,
@@ -218,7 +218,7 @@ def _requested(
     run = ScoringRun.objects.create(
         material_set=materials,
         name=name[:200],
-        model=f"{kind_of(upload.name)}:{upload.name}"[:500],
+        model=f"{scorer_kind(upload.name)}:{upload.name}"[:500],
         method=method,
         spec={
             "upload": upload.pk,
@@ -228,7 +228,7 @@ def _requested(
         },
         created_by=user,
     )
-    return _audited(run, experiment, user)
+    return _audit_and_start(run, experiment, user)
 
 
 @transaction.atomic
@@ -247,12 +247,12 @@ def request_model_runs(
 
     A mapping gives measures by model, in place of ``methods``. ``name@one,two`` names two models.
     """
-    materials = materials_of(experiment)
+    materials = study_materials(experiment)
     methods_by_model = models if isinstance(models, Mapping) else dict.fromkeys(models, methods)
     for method in dict.fromkeys(name for names in methods_by_model.values() for name in names):
         if method not in METHODS:
             raise UnknownName("method", method, METHODS)
-    shared = settings_of(experiment, release, device)
+    shared = shared_settings(experiment, release, device)
     rows = ScoringRun.objects.filter(material_set=materials)
     if asked_by and (existing := list(rows.filter(spec__asked_by=asked_by).order_by("pk"))):
         return existing
@@ -273,7 +273,7 @@ def request_model_runs(
                 spec={**shared, "asked_by": asked_by},
                 created_by=user,
             )
-            runs.append(_audited(run, experiment, user))
+            runs.append(_audit_and_start(run, experiment, user))
     return runs
 
 
@@ -287,14 +287,14 @@ def run_names(uris: Sequence[str]) -> dict[str, str]:
     return names
 
 
-def materials_of(experiment: Experiment) -> MaterialSet:
+def study_materials(experiment: Experiment) -> MaterialSet:
     """Return the materials of a study; raise BadInput if it has none."""
     if experiment.materials is None:
         raise BadInput("the study has no materials to score.", remedy="Choose materials first.")
     return experiment.materials
 
 
-def settings_of(experiment: Experiment, release: Release | None, device: str) -> dict[str, Any]:
+def shared_settings(experiment: Experiment, release: Release | None, device: str) -> dict[str, Any]:
     """Return the settings shared by runs of one request: the device, and the release that is scored."""
     device = device or settings.SCORING_DEVICES[0]
     if device not in settings.SCORING_DEVICES:
@@ -394,7 +394,7 @@ def start(run: ScoringRun, *, experiment: Experiment | None = None, user: User |
     return run
 
 
-def _audited(run: ScoringRun, experiment: Experiment, user: User | None) -> ScoringRun:
+def _audit_and_start(run: ScoringRun, experiment: Experiment, user: User | None) -> ScoringRun:
     details = {"run": run.pk, "name": run.name, "model": run.model, "method": run.method}
     AuditEntry.objects.create(experiment=experiment, user=user, action=SCORING_STARTED, details=details)
     return start(run, experiment=experiment, user=user)

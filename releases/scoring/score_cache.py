@@ -117,7 +117,7 @@ def store(row: ScorerSpec, texts: Sequence[str], scores: Scores) -> None:
         raise
 
 
-def scores_of(row: ScorerSpec, texts: Sequence[str], model: Scorer) -> Scores:
+def read_scores(row: ScorerSpec, texts: Sequence[str], model: Scorer) -> Scores:
     """Return the cached scores of sentences in their order; all of them must be cached.
 
     Whether a sentence can be told from the others depends on these sentences, not on those of its shard.
@@ -214,7 +214,7 @@ class CachedScorer:
         for places in shard_places(left, [""] * len(left)):
             texts = [left[place] for place in places]
             store(self.row, texts, self.model.score(texts, progress=progress))
-        return scores_of(self.row, sentences, self.model)
+        return read_scores(self.row, sentences, self.model)
 
 
 def _same(

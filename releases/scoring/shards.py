@@ -27,7 +27,7 @@ from analysis.scoring import Scorer
 from analysis.scoring.shards import shard_places
 from experiments.models import Sentence
 from releases.models import ScorerSpec, ScoreShard, ScoringRun
-from releases.scoring.loaded_model import model_of
+from releases.scoring.loaded_model import load_model
 from releases.scoring.score_cache import (
     cached_rows,
     check_software,
@@ -37,7 +37,7 @@ from releases.scoring.score_cache import (
     sentence_sha,
     store,
 )
-from releases.scoring.texts import reader, texts_of
+from releases.scoring.texts import reader, scored_texts
 
 log = structlog.get_logger(__name__)
 ATTEMPTS = 3
@@ -63,7 +63,7 @@ def plan(run: ScoringRun, model: Scorer, sentences: Sequence[Sentence]) -> tuple
     """Create shards of the sentences without a score, once; return the scorer and a note on the cache."""
     row = scorer_row(model.spec, served_for=served_for(run, model))
     is_in_context = bool(run.spec.get("in_context"))
-    questions = texts_of(
+    questions = scored_texts(
         run.method, sentences, model=model, is_in_context=is_in_context, materials=run.material_set
     )
     texts = [questions[sentence.pk] for sentence in sentences]
@@ -74,8 +74,8 @@ def plan(run: ScoringRun, model: Scorer, sentences: Sequence[Sentence]) -> tuple
         shas = dict(zip((sentence_sha(text) for text in texts), sentences, strict=True))
         cached = cached_rows(row, list(shas))
         left = {sha: sentence for sha, sentence in shas.items() if sha not in cached}
-        adopted = _adopted(row, model, run, left)
-        created = _cut(row, questions, list(left.values()))
+        adopted = _adopt_shards(row, model, run, left)
+        created = _create_shards(row, questions, list(left.values()))
         if run.scorer_id != row.pk:
             run.shards.clear()
             run.scorer, run.n_distinct, run.n_cached = row, len(shas), len(cached)
@@ -98,7 +98,7 @@ def check_model(run: ScoringRun, model: Scorer, row: ScorerSpec) -> None:
         raise BadInput("this version scores the model by other conventions.", remedy="Start anew.")
 
 
-def shards_of(run: ScoringRun) -> QuerySet[ScoreShard]:
+def run_shards(run: ScoringRun) -> QuerySet[ScoreShard]:
     """Return the run's shards."""
     # A subquery in place of a join: select_for_update would lock the joined rows as well.
     links = ScoringRun.shards.through.objects.filter(scoringrun_id=run.pk)
@@ -109,11 +109,11 @@ def claim(run: ScoringRun) -> ScoreShard | None:
     """Claim a queued shard, or one with an expired lease; None if there is none."""
     now = timezone.now()
     out = Q(state=State.RUNNING, lease_until__lt=now)
-    shards_of(run).filter(out, attempts__gte=ATTEMPTS).update(
+    run_shards(run).filter(out, attempts__gte=ATTEMPTS).update(
         state=State.FAILED, error=WORKER_DIED, finished_at=now
     )
     with transaction.atomic():
-        free = shards_of(run).filter(Q(state=State.QUEUED) | out).order_by("attempts", "number")
+        free = run_shards(run).filter(Q(state=State.QUEUED) | out).order_by("attempts", "number")
         shard = free.select_for_update(skip_locked=True).first()
         if shard is None:
             return None
@@ -134,14 +134,14 @@ def score_shard(run: ScoringRun, shard: ScoreShard, *, report: Callable[[], None
         repeats = will_repeat(error)
         is_last = repeats or shard.attempts >= ATTEMPTS
         now = timezone.now()
-        _claimed(shard).update(
+        _claimed_shard(shard).update(
             state=State.FAILED if is_last else State.QUEUED,
             error=reason[:2000],
             n_done=0,
             finished_at=now if is_last else None,
         )
-        if repeats and not shards_of(run).filter(state=State.DONE).exists():
-            shards_of(run).filter(state=State.QUEUED).update(
+        if repeats and not run_shards(run).filter(state=State.DONE).exists():
+            run_shards(run).filter(state=State.QUEUED).update(
                 state=State.FAILED, error=reason[:2000], finished_at=now
             )
 
@@ -160,7 +160,7 @@ def will_repeat(error: BaseException) -> bool:
 def retry(run: ScoringRun) -> int:
     """Queue failed shards again; return their number."""
     return (
-        shards_of(run)
+        run_shards(run)
         .filter(state=State.FAILED)
         .update(state=State.QUEUED, attempts=0, n_done=0, error="", lease_until=None, finished_at=None)
     )
@@ -170,7 +170,7 @@ def _score(
     run: ScoringRun, shard: ScoreShard, count: Callable[[int], None], report: Callable[[], None] | None
 ) -> None:
     is_in_context = bool(run.spec.get("in_context"))
-    model, row = reader(run.method, model_of(run), is_in_context=is_in_context), shard.scorer
+    model, row = reader(run.method, load_model(run), is_in_context=is_in_context), shard.scorer
     check_model(run, model, row)
     texts = _texts(run, model, shard)
     cached = cached_rows(row, [sentence_sha(text) for text in texts])
@@ -188,7 +188,7 @@ def _score(
         if scores is not None:
             store(row, left, scores)
         seconds = time.monotonic() - began
-        _claimed(shard).update(
+        _claimed_shard(shard).update(
             state=State.DONE,
             n_done=F("n_sentences"),
             seconds=seconds,
@@ -203,11 +203,11 @@ def _texts(run: ScoringRun, model: Scorer, shard: ScoreShard) -> list[str]:
     """Return the texts of a shard, in its order, without sentences deleted meanwhile."""
     by_pk = Sentence.objects.only("key", "text", "attributes").in_bulk(shard.sentences)
     is_in_context = bool(run.spec.get("in_context"))
-    questions = texts_of(run.method, list(by_pk.values()), model=model, is_in_context=is_in_context)
+    questions = scored_texts(run.method, list(by_pk.values()), model=model, is_in_context=is_in_context)
     return [questions[pk] for pk in shard.sentences if pk in questions]
 
 
-def _adopted(
+def _adopt_shards(
     row: ScorerSpec, model: Scorer, run: ScoringRun, left: dict[bytes, Sentence]
 ) -> list[ScoreShard]:
     """Return unfinished shards of other runs with these sentences, which are removed from ``left``."""
@@ -227,7 +227,9 @@ def _adopted(
     return adopted
 
 
-def _cut(row: ScorerSpec, questions: dict[int, str], sentences: Sequence[Sentence]) -> list[ScoreShard]:
+def _create_shards(
+    row: ScorerSpec, questions: dict[int, str], sentences: Sequence[Sentence]
+) -> list[ScoreShard]:
     items = (sentence.item for sentence in sentences)
     groups = [item.paradigm.name if item.paradigm else "" for item in items]
     texts = [questions[sentence.pk] for sentence in sentences]
@@ -245,7 +247,7 @@ def _cut(row: ScorerSpec, questions: dict[int, str], sentences: Sequence[Sentenc
     return ScoreShard.objects.bulk_create(rows)
 
 
-def _claimed(shard: ScoreShard) -> QuerySet[ScoreShard]:
+def _claimed_shard(shard: ScoreShard) -> QuerySet[ScoreShard]:
     """Return the shard only if this claim still holds it."""
     # Race: after the lease expired another process may have claimed it, with one more attempt.
     return ScoreShard.objects.filter(pk=shard.pk, attempts=shard.attempts, state=State.RUNNING)
@@ -269,7 +271,7 @@ def _holding(shard: ScoreShard) -> Iterator[Callable[[int], None]]:
         while not stop.wait(_lease().total_seconds() / BEATS_PER_LEASE):
             try:
                 reported = min(n_done, shard.n_sentences)
-                _claimed(shard).update(lease_until=timezone.now() + _lease(), n_done=reported)
+                _claimed_shard(shard).update(lease_until=timezone.now() + _lease(), n_done=reported)
             except (DatabaseError, InterfaceError):  # busy or restarted; the next renewal comes in time
                 log.info("lease not renewed", shard=shard.pk)
                 connection.close()  # one that broke is not opened again by itself

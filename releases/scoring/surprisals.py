@@ -43,11 +43,11 @@ from experiments.intake.uploads import (
 from experiments.materials.readers.sheets import check_parquet
 from experiments.models import AuditEntry, Experiment, Job, Sentence, Upload
 from experiments.operation.job_runner import Run, enqueue
-from releases.gold.describe import listed
+from releases.gold.describe import file_manifest
 from releases.gold.storage import MANIFEST, checksum, store
 from releases.models import ScoringRun
-from releases.scoring.execution import counter, sentences_of
-from releases.scoring.loaded_model import model_of
+from releases.scoring.execution import counter, run_sentences
+from releases.scoring.loaded_model import load_model
 from releases.scoring.runs import may_retry
 from releases.scoring.score_cache import software
 from releases.scoring.shards import check_model
@@ -124,15 +124,15 @@ class StoredSurprisals:
         return str(self.job.result["storage_key"])
 
 
-def surprisals_of(run: ScoringRun) -> list[StoredSurprisals]:
+def list_tables(run: ScoringRun) -> list[StoredSurprisals]:
     """Return the tables of a run, newest first; of a request that failed only the last attempt."""
-    rows = _jobs_of(run).filter(key__isnull=False).select_related("created_by")
+    rows = _run_jobs(run).filter(key__isnull=False).select_related("created_by")
     return [StoredSurprisals(job) for job in rows.order_by("-pk")]
 
 
 def find_surprisals(run: ScoringRun, number: int) -> StoredSurprisals | None:
     """Return the run's table of that number."""
-    job = _jobs_of(run).filter(pk=number).first()
+    job = _run_jobs(run).filter(pk=number).first()
     return StoredSurprisals(job) if job else None
 
 
@@ -195,22 +195,22 @@ def request_surprisals(
 def run_surprisals(run: Run) -> None:
     """Compute and store the files; idempotent, because the key is a hash of the content."""
     scoring = ScoringRun.objects.select_related("material_set", "scorer").get(pk=run.arguments["run"])
-    files, result = _computed(scoring, run.arguments, progress=run.progress)
+    files, result = _compute_files(scoring, run.arguments, progress=run.progress)
     digest = checksum(files[MANIFEST])
     slug = run.job.experiment.slug if run.job.experiment else scoring.material_set.slug
     key = f"{slug}/surprisals/{digest[:KEY_LENGTH]}"
     store(key, files)
     with run.finishing() as stored:
-        stored |= {"storage_key": key, "sha256": digest, **result, "files": listed(files)}
+        stored |= {"storage_key": key, "sha256": digest, **result, "files": file_manifest(files)}
     # The stored tables have its regions.
     discard_uploads(list(Upload.objects.filter(pk=run.arguments["upload"] or 0)))
 
 
-def _computed(
+def _compute_files(
     scoring: ScoringRun, arguments: Mapping[str, Any], *, progress: Callable[[int, int, str], None]
 ) -> tuple[dict[str, bytes], dict[str, Any]]:
     """Return the files of a table, and what the page shows of it."""
-    sentences = sentence_table(sentences_of(scoring))
+    sentences = sentence_table(run_sentences(scoring))
     progress(0, len(sentences), "opening the model")
     model = _recorded_model(scoring)
     with limited_memory(arguments["regions_file"]):
@@ -251,7 +251,7 @@ def _computed(
         "units": {"surprisal_nats": "-ln p", "surprisal_bits": "-log2 p"},
         **result,
         "missing_sentence_ids": missing[:LISTED_IDS],
-        "files": listed(files),
+        "files": file_manifest(files),
     }
     return {**files, MANIFEST: json_bytes(record)}, {**result, "preview": _preview(table, sentences)}
 
@@ -260,7 +260,7 @@ def _recorded_model(scoring: ScoringRun) -> Scorer:
     """Open the model of a run; raise BadInput if it is no longer the one that the run recorded."""
     if scoring.scorer is None:
         raise BadInput("this run does not record its model.", remedy="Score the sentences again.")
-    model = model_of(scoring)
+    model = load_model(scoring)
     is_in_context = bool(scoring.spec.get("in_context"))
     check_model(scoring, reader(scoring.method, model, is_in_context=is_in_context), scoring.scorer)
     return model
@@ -289,7 +289,7 @@ def _check_regions(run: ScoringRun, uploads: Sequence[Upload]) -> None:
     """Raise BadInput if the file of a request has no such regions; a large one is read by the job only."""
     if is_large(uploads):
         return
-    _regions(sentence_table(sentences_of(run)), uploads)
+    _regions(sentence_table(run_sentences(run)), uploads)
 
 
 def _table_files(table: pd.DataFrame) -> dict[str, bytes]:
@@ -317,5 +317,5 @@ def _preview(table: pd.DataFrame, sentences: pd.DataFrame) -> list[dict[str, Any
     return preview
 
 
-def _jobs_of(run: ScoringRun) -> QuerySet[Job]:
+def _run_jobs(run: ScoringRun) -> QuerySet[Job]:
     return Job.objects.filter(kind=SURPRISALS, arguments__run=run.pk)

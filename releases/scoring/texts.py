@@ -49,7 +49,7 @@ def reader(method: str, model: Scorer, *, is_in_context: bool = False) -> Scorer
     return model
 
 
-def texts_of(
+def scored_texts(
     method: str,
     sentences: Sequence[Sentence],
     *,
@@ -72,7 +72,7 @@ def texts_of(
         return {sentence.pk: context_question(leads[sentence.pk], sentence.words) for sentence in sentences}
     if method not in PREFIX_METHODS:
         return {sentence.pk: sentence.words for sentence in sentences}
-    regions = prefix_regions(pair_frame(_pairs_of(sentences, materials)), method)
+    regions = prefix_regions(pair_frame(_select_pairs(sentences, materials)), method)
     return {
         sentence.pk: word_question(*regions[sentence.key], sentence=sentence.words, lead=leads[sentence.pk])
         for sentence in sentences
@@ -80,7 +80,7 @@ def texts_of(
     }
 
 
-def _pairs_of(sentences: Sequence[Sentence], materials: MaterialSet | None) -> QuerySet[MinimalPair]:
+def _select_pairs(sentences: Sequence[Sentence], materials: MaterialSet | None) -> QuerySet[MinimalPair]:
     if materials is not None:
         return MinimalPair.objects.filter(material_set=materials)
     pks = [sentence.pk for sentence in sentences]
@@ -93,7 +93,7 @@ def _prompt_questions(
     """Return what is asked about each sentence; forced choice skips sentences without a pair."""
     alternatives: dict[int, list[str]] = {sentence.pk: [] for sentence in sentences}
     if method == FORCED_CHOICE:
-        pairs = _pairs_of(sentences, materials).select_related("good", "bad").order_by("pk")
+        pairs = _select_pairs(sentences, materials).select_related("good", "bad").order_by("pk")
         for pair in pairs.filter(discard=False):
             for member, other in ((pair.good, pair.bad), (pair.bad, pair.good)):
                 alternatives.setdefault(member.pk, []).append(other.words)

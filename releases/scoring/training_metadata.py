@@ -36,7 +36,7 @@ class Training:
         return {name: value for name, value in asdict(self).items() if value not in ("", None)}
 
 
-def training_of(run: ScoringRun) -> Training:
+def read_training(run: ScoringRun) -> Training:
     """Return the training metadata stored in the run's spec."""
     return Training(**run.spec.get(KEY, {}))
 
@@ -45,7 +45,7 @@ def run_roster(runs: Sequence[ScoringRun], names: Sequence[str]) -> pd.DataFrame
     """Return the models table of a comparison; ``names`` are the columns of their scores."""
     rows = []
     for run, model in zip(runs, names, strict=True):
-        training = training_of(run)
+        training = read_training(run)
         rows.append({
             "model": model, "name": run.name, "method": run.method, "family": training.family or run.name,
             "training_tokens": training.training_tokens, "seed": training.seed or None,

@@ -27,8 +27,8 @@ from analysis.report.released import REMOVED, SCORES, STUDY, Released, read_rele
 from analysis.report.typeset import MAX_FIGURE_HEIGHT, PAGE_WIDTH, needs_fonts, typst_source
 from analysis.text import no_formula
 from experiments.models import Experiment
-from releases.gold.build import build_release, renamed
-from releases.gold.describe import listed
+from releases.gold.build import build_release, rename_ids
+from releases.gold.describe import file_manifest
 from releases.gold.options import Options, ReportOptions
 from releases.gold.plans import find_plan, judgments_for
 from releases.gold.storage import MANIFEST, Files, checksum
@@ -142,7 +142,7 @@ def _verdicts(study: Experiment, options: Options) -> bytes:
     names = dict(
         zip(
             judgments["trial"].astype(str),
-            renamed(judgments, apply_plan(judgments, plan))["trial"],
+            rename_ids(judgments, apply_plan(judgments, plan))["trial"],
             strict=True,
         )
     )
@@ -216,5 +216,5 @@ def _manifest(released: Released, files: Files) -> dict[str, Any]:
         "code_version": released.manifest["code_version"],
         "software": released.study["software"],
         "release": {file["path"]: file["sha256"] for file in released.manifest["files"]},
-        "files": listed(files),
+        "files": file_manifest(files),
     }

@@ -92,7 +92,7 @@ def sources() -> tuple[tuple[str, bytes], ...]:
         if path is None or name in modules:
             continue
         modules[name] = path
-        pending += [*_imported(path), *_parents(name)]
+        pending += [*_find_imports(path), *_parents(name)]
     return tuple(
         (str(path.relative_to(ROOT)).replace("\\", "/"), path.read_bytes())
         for path in sorted(modules.values())
@@ -112,7 +112,7 @@ def _parents(name: str) -> list[str]:
     return [".".join(parts[:length]) for length in range(1, len(parts))]
 
 
-def _imported(path: Path) -> Iterator[str]:
+def _find_imports(path: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.ImportFrom) and node.module:
             yield node.module

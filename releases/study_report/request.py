@@ -11,7 +11,7 @@ from experiments.lists.rounds import check_round
 from experiments.models import AuditEntry, Experiment, Job
 from experiments.operation.job_runner import Run, enqueue
 from judgments.models import Judgment
-from releases.gold.describe import listed
+from releases.gold.describe import file_manifest
 from releases.gold.deviations import deviations_stamp
 from releases.gold.options import ReportOptions
 from releases.gold.plans import find_plan, find_plan_row
@@ -59,7 +59,7 @@ class StoredReport:
         return read(self.job.result["storage_key"], name)
 
 
-def reports_of(study: Experiment) -> list[StoredReport]:
+def list_reports(study: Experiment) -> list[StoredReport]:
     """The study's reports, newest first."""
     rows = Job.objects.filter(experiment=study, kind=STUDY_REPORT).select_related("created_by")
     return [StoredReport(job) for job in rows.order_by("-pk")]
@@ -114,7 +114,7 @@ def run_report(run: Run) -> None:
             "storage_key": key,
             "sha256": report.sha256,
             "headline": headline(report),
-            "files": listed({name: report.files[name] for name in report.files if name != MANIFEST}),
+            "files": file_manifest({name: report.files[name] for name in report.files if name != MANIFEST}),
         }
 
 

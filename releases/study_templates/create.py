@@ -194,7 +194,7 @@ def _checked_study(document: TemplateDocument, left_out: list[str]) -> dict[str,
         del values["public_title"]
     quotas = values.pop("quotas", [])
     try:
-        checked = _serialized(values)
+        checked = _serialize_values(values)
     except (BadInput, APIValidationError):
         raise _study_error(document, values) from None
     rows: list[Any] = quotas if isinstance(quotas, list) else [None]
@@ -211,7 +211,7 @@ def _checked_study(document: TemplateDocument, left_out: list[str]) -> dict[str,
     return {**checked, "quotas": stored}
 
 
-def _serialized(values: Mapping[str, Any]) -> dict[str, Any]:
+def _serialize_values(values: Mapping[str, Any]) -> dict[str, Any]:
     serializer = StudySerializer(data=values)
     serializer.is_valid(raise_exception=True)
     return dict(serializer.validated_data)
@@ -225,7 +225,7 @@ def _study_error(document: TemplateDocument, values: Mapping[str, Any]) -> BadIn
             {"title": "x", "task": values["task"], name: value} if name in base else {**base, name: value}
         )
         try:
-            _serialized(subset)
+            _serialize_values(subset)
         except BadInput as error:
             return document.error(error.message, "study", name, remedy=error.remedy)
         except APIValidationError as error:

@@ -55,7 +55,7 @@ class TemplateDocument:
 
 def parse_document(content: bytes | str, *, file: str) -> TemplateDocument:
     """Parse the file of a template; raises ``BadInput`` with file, line and remedy."""
-    text = _decoded(content, file)
+    text = _decode_file(content, file)
     try:
         _check_events(text, file)
         node = yaml.compose(text, Loader=Loader)
@@ -123,7 +123,7 @@ _Dumper.add_multi_representer(str, _represent_text)  # also of Django's choices,
 _Dumper.add_representer(str, _represent_text)
 
 
-def _decoded(content: bytes | str, file: str) -> str:
+def _decode_file(content: bytes | str, file: str) -> str:
     size = len(content if isinstance(content, bytes) else content.encode("utf-8", "replace"))
     if size > MAX_BYTES:
         raise BadInput(

@@ -31,7 +31,7 @@ SENTENCE_FIELDS = (
 )  # fmt: skip
 
 
-def template_of(study: Experiment, *, with_materials: bool = True) -> str:
+def build_template(study: Experiment, *, with_materials: bool = True) -> str:
     """Return the study's template; materials of more than 3,000 sentences are named by checksum only."""
     design = Design.objects.filter(experiment=study).first() or Design(seed=study.seed)
     plan = current_plan_row(study)

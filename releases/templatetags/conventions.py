@@ -38,16 +38,18 @@ def by_model(records: Sequence[Mapping[str, Any]]) -> ConventionsByModel:
     }
     by_conventions: list[tuple[list[str], Conventions]] = []
     for record, row in zip(records, values, strict=True):
-        conventions = _selected(row, set(ORDER) - shared)
+        conventions = _select_conventions(row, set(ORDER) - shared)
         models = next((models for models, other in by_conventions if other == conventions), None)
         if models is None:
             by_conventions.append(([record["model"]], conventions))
         else:
             models.append(record["model"])
-    return ConventionsByModel(_selected(values[0], shared) if shared else Conventions([], []), by_conventions)
+    return ConventionsByModel(
+        _select_conventions(values[0], shared) if shared else Conventions([], []), by_conventions
+    )
 
 
-def _selected(values: Mapping[str, str], names: set[str]) -> Conventions:
+def _select_conventions(values: Mapping[str, str], names: set[str]) -> Conventions:
     """The named conventions in their usual order, without those that the model does not have."""
     pairs = [(name, values[name]) for name in ORDER if name in names and values.get(name, NOT_HAD) != NOT_HAD]
     return Conventions(

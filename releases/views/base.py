@@ -47,11 +47,11 @@ def study_page(view: View) -> View:
 
     @login_required
     @wraps(view)
-    def guarded(request: HttpRequest, slug: str, **kwargs: Any) -> HttpResponseBase:
+    def view_with_study(request: HttpRequest, slug: str, **kwargs: Any) -> HttpResponseBase:
         editing = request.method not in {"GET", "HEAD"}
         return view(request, get_study(request.user, slug, editing=editing), **kwargs)
 
-    return guarded
+    return view_with_study
 
 
 def page(
@@ -73,7 +73,7 @@ def page(
     return render(request, f"releases/{template or name}.html", values, status=status)
 
 
-def explained(request: HttpRequest, form: Form, error: BadInput) -> None:
+def add_form_error(request: HttpRequest, form: Form, error: BadInput) -> None:
     """Show bad input at its field, or on top of the page."""
     if error.column in form.fields:
         form.add_error(error.column, error.message)

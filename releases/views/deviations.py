@@ -16,33 +16,33 @@ from analysis.report.deviations import DEVIATION, IN_PROGRESS, NOT_STATED, PLANN
 from experiments.models import Experiment
 from releases.gold.deviations import (
     LONGEST_REASON,
-    deviations_of,
     differing_sessions,
+    list_deviations,
     published_rows,
-    reasons_of,
+    reasons_by_row,
     write_reason,
 )
 from releases.gold.frozen_plan import choose_preregistered_version
 from releases.gold.options import ReportOptions
 from releases.gold.plans import current_exclusion
-from releases.reports.report_cache import cached
-from releases.study_report.request import reports_of
+from releases.reports.report_cache import cached_result
+from releases.study_report.request import list_reports
 from releases.views.base import csv_attachment, explained_on_top, json_attachment, page, study_page
 
 
 def current_deviations(study: Experiment) -> dict[str, Any]:
     """The list under the current exclusion plan, with the choices of the newest report."""
     exclude = current_exclusion(study)
-    newest = next(iter(reports_of(study)), None)
+    newest = next(iter(list_reports(study)), None)
     chosen = newest.options if newest else {}
     options = ReportOptions(**{**chosen, "exclude": exclude, "round_number": None})
 
     def count_sessions(first: Plan, second: Plan) -> int:
         choices = {"exclude": exclude, "plans": [first.sha256, second.sha256]}
-        n: int = cached(study, "deviations", choices, lambda: differing_sessions(study, first, second))
+        n: int = cached_result(study, "deviations", choices, lambda: differing_sessions(study, first, second))
         return n
 
-    return deviations_of(study, options, count_sessions=count_sessions)
+    return list_deviations(study, options, count_sessions=count_sessions)
 
 
 def store_reason(study: Experiment, key: str, *, text: str, user: Any) -> bool:
@@ -54,7 +54,7 @@ def store_reason(study: Experiment, key: str, *, text: str, user: Any) -> bool:
 @study_page
 def deviations(request: HttpRequest, study: Experiment) -> HttpResponseBase:
     """The list by verdict, with forms for reasons and for the version that was preregistered."""
-    document, reasons = current_deviations(study), reasons_of(study)
+    document, reasons = current_deviations(study), reasons_by_row(study)
     rows = [{**row, "versions": reasons.get(row["key"], [])} for row in document["rows"]]
     by_verdict: dict[str, Any] = {
         name: [row for row in rows if row["verdict"] == verdict]

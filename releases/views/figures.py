@@ -17,7 +17,7 @@ from analysis.comparison.pairs import PairTable, pair_table
 from analysis.errors import NotEnoughData
 from experiments.models import Experiment
 from experiments.page_cache import cache
-from releases.comparison.compare import comparison_frames, comparisons_of
+from releases.comparison.compare import comparison_frames, list_comparisons
 from releases.gold.plans import find_plan
 from releases.models import Comparison
 from releases.reports.forms import (
@@ -30,7 +30,7 @@ from releases.reports.forms import (
     TimesForm,
 )
 from releases.reports.power_forms import PlanPowerForm
-from releases.reports.study_figures import addresses_of, sentence_texts, study_evidence, study_file
+from releases.reports.study_figures import build_addresses, sentence_texts, study_evidence, study_file
 from releases.views.base import explicit_query, form_choices, page, study_page, valid_or_default
 
 # CSS pixels, as in the layouts of the pages.
@@ -151,10 +151,10 @@ def comparison_figure(
     request: HttpRequest, study: Experiment, *, pk: int, name: str, form: str
 ) -> HttpResponseBase:
     """A figure of a comparison."""
-    comparison = comparisons_of(study).filter(pk=pk).exclude(report={}).first()
+    comparison = list_comparisons(study).filter(pk=pk).exclude(report={}).first()
     if comparison is None:
         raise Http404("no such comparison")
-    addresses = addresses_of(study) if is_on_page(request) else analysis.figures.Addresses()
+    addresses = build_addresses(study) if is_on_page(request) else analysis.figures.Addresses()
     return figure_response(
         request,
         lambda: draw_comparison(comparison, name, addresses=addresses),

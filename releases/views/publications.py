@@ -21,13 +21,13 @@ from releases.models import Publication
 from releases.publishing.publish import (
     REPOSITORIES,
     check_target,
-    draft_of,
+    find_draft,
     irreversible,
+    open_repository,
     preview,
-    repository_of,
     request_publication,
 )
-from releases.views.base import explained, page, study_page
+from releases.views.base import add_form_error, page, study_page
 from releases.views.releases import find
 
 Place = Publication.Place
@@ -121,7 +121,7 @@ def account_name(account: PlatformAccount) -> str:
     return f"{Place(account.platform).label}{' sandbox' if is_sandbox else ''}: {account}"
 
 
-def accounts_of(study: Experiment) -> list[PlatformAccount]:
+def repository_accounts(study: Experiment) -> list[PlatformAccount]:
     """The study's accounts on repositories."""
     return list(credentials.accounts_of(study, *REPOSITORIES).select_related("owner"))
 
@@ -133,7 +133,7 @@ def publish(request: HttpRequest, study: Experiment, *, number: int) -> HttpResp
         raise PermissionDenied("Viewers of a study do not publish its releases.")
     release = find(study, number, ready=True)
     data = request.POST if request.method == "POST" else request.GET or None
-    accounts = accounts_of(study)
+    accounts = repository_accounts(study)
     form = PublishForm(data, accounts=accounts, may_open=owns(request.user, study))
     shown, draft, is_valid = None, None, form.is_bound and form.is_valid()
     if is_valid:
@@ -147,9 +147,9 @@ def publish(request: HttpRequest, study: Experiment, *, number: int) -> HttpResp
                 messages.success(request, f"The release is being sent to {publication.place_name}.")
                 return redirect("study-release", study.slug, release.number)
             shown = preview(release, account.platform, is_public=form.is_public, mode=account.mode)
-            draft = draft_of(release, account, target) if form.is_public else None
+            draft = find_draft(release, account, target) if form.is_public else None
         except BadInput as error:
-            explained(request, form, error)
+            add_form_error(request, form, error)
     return page(
         request,
         study,
@@ -178,7 +178,7 @@ def _repositories(
             "is_own": account.owner_id == user.pk,
             "place": account.platform,
         }
-        for account in accounts_of(study)
+        for account in repository_accounts(study)
     ]
     new = [
         (label, place, form if form is not None and form.place == place else RepositoryForm(place=place))
@@ -240,7 +240,7 @@ def _account(study: Experiment, number: int) -> PlatformAccount:
 def _test(request: AuthenticatedRequest, account: PlatformAccount) -> None:
     """Ask the repository whose token it is."""
     try:
-        name = repository_of(account).user_name()
+        name = open_repository(account).user_name()
     except BadInput as error:
         problem = sentence(error)
         messages.error(request, f"“{account.label}” is stored, but the connection does not work: {problem}")

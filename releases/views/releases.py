@@ -11,13 +11,13 @@ from analysis.errors import BadInput
 from experiments.models import Experiment
 from experiments.teams.roles import owns
 from releases.exports.snippets import release_snippets
-from releases.gold.describe import CONTENTS, authors_of, withdrawn_since
+from releases.gold.describe import CONTENTS, list_authors, withdrawn_since
 from releases.gold.freeze import request_release
 from releases.gold.options import Options
 from releases.gold.storage import MANIFEST, chunks, zip_chunks
 from releases.models import Release
 from releases.reports.forms import ReleaseForm
-from releases.views.base import explained, page, study_page
+from releases.views.base import add_form_error, page, study_page
 
 JUDGMENTS = "judgments.csv"
 
@@ -34,7 +34,7 @@ def releases(request: HttpRequest, study: Experiment) -> HttpResponseBase:
             )
             release = request_release(study, options, title=data["title"], user=request.user)
         except BadInput as error:
-            explained(request, form, error)
+            add_form_error(request, form, error)
         else:
             messages.success(request, f"Release {release.number} is being built.")
             return redirect("study-release", study.slug, release.number)
@@ -45,7 +45,7 @@ def releases(request: HttpRequest, study: Experiment) -> HttpResponseBase:
     )
     status = 400 if form.is_bound and form.errors else 200
     return page(
-        request, study, "releases", form=form, releases=rows, authors=authors_of(study), status=status
+        request, study, "releases", form=form, releases=rows, authors=list_authors(study), status=status
     )
 
 

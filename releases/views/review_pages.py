@@ -23,7 +23,7 @@ from releases.models import Release
 from releases.reports.forms import AgreementForm, RatingsForm
 from releases.reports.report_cache import cached_report
 from releases.study_report.build import HTML, PDF
-from releases.study_report.request import find_report, reports_of
+from releases.study_report.request import find_report, list_reports
 from releases.views import releases as release_pages
 from releases.views import study_reports
 from releases.views.base import valid_or_default
@@ -47,7 +47,7 @@ def shared_page(view: View) -> View:
 
     @require_safe
     @wraps(view)
-    def guarded(request: HttpRequest, token: str, **kwargs: Any) -> HttpResponseBase:
+    def view_with_link(request: HttpRequest, token: str, **kwargs: Any) -> HttpResponseBase:
         link = find_link(token)
         try:
             if link is None:
@@ -59,7 +59,7 @@ def shared_page(view: View) -> View:
             response[name] = value
         return response
 
-    return guarded
+    return view_with_link
 
 
 @shared_page
@@ -88,7 +88,7 @@ def overview(request: HttpRequest, link: ReviewLink, *, token: str) -> HttpRespo
         "agreement": _report(study, "agreement", AgreementForm),
         "conditions": _report(study, "conditions", RatingsForm),
         "releases": [(row, _files(row, link)) for row in _releases(study)],
-        "reports": [row for row in reports_of(study) if row.is_ready] if link.with_materials else [],
+        "reports": [row for row in list_reports(study) if row.is_ready] if link.with_materials else [],
         "report_files": sorted(REPORT_FILES),
     }
     return render(request, "releases/shared/overview.html", context)

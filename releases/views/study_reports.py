@@ -7,11 +7,11 @@ from django.shortcuts import redirect
 from analysis.errors import BadInput
 from experiments.models import Experiment
 from releases.gold.options import ReportOptions
-from releases.gold.preregistration import folder_of, preregistration
+from releases.gold.preregistration import folder_name, preregistration
 from releases.reports.forms import StudyReportForm
 from releases.study_report.build import FILES
-from releases.study_report.request import StoredReport, find_report, reports_of, request_report
-from releases.views.base import explained, page, study_page
+from releases.study_report.request import StoredReport, find_report, list_reports, request_report
+from releases.views.base import add_form_error, page, study_page
 
 MEDIA_TYPES = {
     "html": "text/html; charset=utf-8",
@@ -40,7 +40,7 @@ def reports(request: HttpRequest, study: Experiment) -> HttpResponseBase:
             )
             report = request_report(study, options, user=request.user)
         except BadInput as error:
-            explained(request, form, error)
+            add_form_error(request, form, error)
         else:
             if report.is_ready:
                 messages.info(request, "This report exists already: data and choices have not changed.")
@@ -49,7 +49,7 @@ def reports(request: HttpRequest, study: Experiment) -> HttpResponseBase:
             return redirect("study-reports", study.slug)
     status = 400 if form.is_bound and form.errors else 200
     return page(
-        request, study, "reports", form=form, reports=reports_of(study), holds=FILES.items(), status=status
+        request, study, "reports", form=form, reports=list_reports(study), holds=FILES.items(), status=status
     )
 
 
@@ -85,5 +85,5 @@ def download(request: HttpRequest, study: Experiment, *, number: int) -> HttpRes
     if version is None:
         raise Http404("no such version")
     response = HttpResponse(preregistration(version), content_type="application/zip")
-    response["Content-Disposition"] = f'attachment; filename="{folder_of(version)}.zip"'
+    response["Content-Disposition"] = f'attachment; filename="{folder_name(version)}.zip"'
     return response

@@ -17,7 +17,7 @@ from releases.study_templates.create import (
     read_template,
 )
 from releases.study_templates.document import MAX_BYTES, SUFFIX
-from releases.study_templates.export import template_of
+from releases.study_templates.export import build_template
 
 MEDIA_TYPE = "application/yaml; charset=utf-8"  # RFC 9512
 LONGEST_NAME = 100  # of an uploaded file, in messages
@@ -41,7 +41,7 @@ def export(request: AuthenticatedRequest, slug: str) -> HttpResponse:
 
 def template_file(study: Experiment, *, with_materials: bool) -> HttpResponse:
     """The template as a download."""
-    text = template_of(study, with_materials=with_materials)
+    text = build_template(study, with_materials=with_materials)
     response = HttpResponse(text, content_type=MEDIA_TYPE)
     response["Content-Disposition"] = f'attachment; filename="{study.slug}{SUFFIX}"'
     return response

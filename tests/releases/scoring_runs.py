@@ -29,14 +29,14 @@ def execute_run(run: ScoringRun) -> ScoringRun:
 
 def with_shards(run: ScoringRun) -> ScoringRun:
     """Return the run in progress with its shards, as before the first score."""
-    execution.create_shards(run, execution.sentences_of(run))
+    execution.create_shards(run, execution.run_sentences(run))
     ScoringRun.objects.filter(pk=run.pk).update(state="running")
     run.refresh_from_db()
     return run
 
 
 def expected(run: ScoringRun, folder: Path) -> dict[str, float]:
-    sentences = execution.sentences_of(run)
+    sentences = execution.run_sentences(run)
     scores = scorer(f"arpa:{folder / 'bigram.arpa'}").score([sentence.words for sentence in sentences])
     return {sentence.key: value for sentence, value in zip(sentences, scores.logprob.tolist(), strict=True)}
 

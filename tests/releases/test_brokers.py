@@ -23,7 +23,7 @@ from experiments.operation import job_runner
 from releases.models import CachedScore, SentenceScore
 from releases.scoring import execution
 from releases.scoring.runs import request_model_runs
-from releases.scoring.shards import shards_of
+from releases.scoring.shards import run_shards
 from tests import cast
 from tests.database import database_url
 from tests.releases.models_dir import URI, write_bigram
@@ -113,7 +113,7 @@ def test_killed_worker_leaves_a_complete_run_and_every_score_once(broker, settin
         assert other.state == "queued"  # nobody serves its queue
         workers.enter_context(celery_worker(broker, broker.queues["gpu"], tmp_path, settings.MODELS_DIR))
         until(lambda: is_done(other))
-    assert sorted(shards_of(run).values_list("attempts", flat=True)) == [1] * (N_PAIRS - 1) + [2]
+    assert sorted(run_shards(run).values_list("attempts", flat=True)) == [1] * (N_PAIRS - 1) + [2]
     lines = [line for path in tmp_path.glob("scored-*") for line in path.read_text().splitlines()]
     assert len(lines) == len(set(lines)) == 2 * N_PAIRS == CachedScore.objects.count()
     stored = dict(SentenceScore.objects.filter(run=run).values_list("sentence__key", "score"))

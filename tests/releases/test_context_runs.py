@@ -13,9 +13,9 @@ from experiments.models import MaterialSet, Sentence
 from releases.material_frames import sentence_frame
 from releases.models import CachedScore, SentenceScore
 from releases.scoring import loaded_model
-from releases.scoring.cost import cost_of
+from releases.scoring.cost import compute_cost
 from releases.scoring.runs import request_model_runs
-from releases.scoring.shards import shards_of
+from releases.scoring.shards import run_shards
 from tests import cast
 from tests.releases.models_dir import URI
 from tests.releases.scoring_runs import execute_run
@@ -78,13 +78,13 @@ def test_shard_without_any_context_belongs_to_the_same_run(tmp_path, settings):
     run = execute_run(
         request_model_runs(cast.study("s", materials=imported(tmp_path)), [URI], user=cast.ada())[0]
     )
-    assert run.state == "done" and shards_of(run).count() == 4 and len(stored(run)) == 4
+    assert run.state == "done" and run_shards(run).count() == 4 and len(stored(run)) == 4
 
 
 def test_cost_is_estimated_for_the_texts_with_their_contexts(tmp_path):
     study = cast.study("s", materials=imported(tmp_path))
     arguments = {"device": "cpu", "release": None, "study": study.slug, "materials": study.materials_id}
-    cost = cost_of(
+    cost = compute_cost(
         {**arguments, "models": [URI], "methods": ["lp"]}, progress=lambda n_done, total, text: None
     )
     assert cost["models"][0]["distinct"] == 4

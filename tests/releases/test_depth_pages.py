@@ -21,7 +21,7 @@ from judgments.models import Judgment
 from releases.comparison.compare import Options, request_comparison
 from releases.models import Comparison, ScoringRun
 from releases.scoring.runs import request_score_sets, request_scoring
-from releases.scoring.training_metadata import Training, training_of
+from releases.scoring.training_metadata import Training, read_training
 from tests import cast
 from tests.releases.study import judged_study, ready_release, scored
 
@@ -161,8 +161,8 @@ def test_score_sets_become_tagged_runs_learning_curves_and_deltas(ada):
     }
     assert ada.post(reverse("study-score-sets", args=[study.slug]), form).status_code == 302
     runs = list(ScoringRun.objects.order_by("pk"))
-    assert [training_of(run).training_tokens for run in runs] == [1000, 2000, 4000, 3900]
-    assert training_of(runs[3]) == Training("lstm", 3900, "1", "npi")
+    assert [read_training(run).training_tokens for run in runs] == [1000, 2000, 4000, 3900]
+    assert read_training(runs[3]) == Training("lstm", 3900, "1", "npi")
     for run in runs:
         job_runner.run(run.job_id)
         run.refresh_from_db()

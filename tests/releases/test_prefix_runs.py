@@ -11,10 +11,10 @@ from analysis.scoring.words.regions import score_words
 from experiments.models import MinimalPair
 from releases.models import CachedScore, ScorerSpec, ScoringRun, SentenceScore
 from releases.scoring import loaded_model
-from releases.scoring.cost import cost_of
-from releases.scoring.execution import progress_of
+from releases.scoring.cost import compute_cost
+from releases.scoring.execution import run_progress
 from releases.scoring.runs import request_model_runs
-from releases.scoring.shards import claim, score_shard, shards_of
+from releases.scoring.shards import claim, run_shards, score_shard
 from tests import cast
 from tests.releases.models_dir import URI
 from tests.releases.scoring_runs import execute_run, with_shards, worker
@@ -53,7 +53,7 @@ def expected(folder, n: int = 4) -> dict[str, float]:
 def test_critical_words_are_scored_by_shards_and_come_from_the_cache_again(models_dir, scored_texts):
     run = execute_run(a_run(a_study()))
     assert (run.state, run.n_distinct, run.n_cached, run.n_missing) == ("done", 8, 0, 0)
-    assert [shard.state for shard in shards_of(run)] == ["done"] * 4 and len(scored_texts) == 4
+    assert [shard.state for shard in run_shards(run)] == ["done"] * 4 and len(scored_texts) == 4
     assert stored(run) == pytest.approx(expected(models_dir))
     scored_texts.clear()
     second_run = execute_run(a_run(a_study("second")))
@@ -93,7 +93,7 @@ def test_sentences_of_other_pairs_are_counted_apart_and_lack_nothing():
 def test_progress_of_a_prefix_run_is_counted():
     run = with_shards(a_run(a_study()))
     score_shard(run, claim(run))
-    now = progress_of(run)
+    now = run_progress(run)
     assert (now.sentences, now.done, now.percent, now.shards) == (8, 2, 25, 4)
 
 
@@ -106,7 +106,7 @@ def test_killed_worker_costs_one_shard_of_words(settings, models_dir):
         assert process.stdout.readline() == "shard 1\n" and process.stdout.readline() == "shard 2\n"
         process.send_signal(signal.SIGKILL)
     assert execute_run(run).state == "done"
-    assert sorted(shards_of(run).values_list("attempts", flat=True)) == [1, 1, 1, 2]
+    assert sorted(run_shards(run).values_list("attempts", flat=True)) == [1, 1, 1, 2]
     assert stored(run) == pytest.approx(expected(models_dir))
 
 
@@ -126,16 +126,16 @@ def test_cost_counts_words_beside_sentences_and_names_what_the_model_cannot_give
     study = a_study()
     arguments = {"materials": study.materials.pk, "models": [URI], "study": study.slug, "release": None,
                  "device": "cpu", "methods": ["lp", "meanlp", "two_prefix", "one_prefix"]}  # fmt: skip
-    cost = cost_of(arguments, progress=lambda *progress: None)
+    cost = compute_cost(arguments, progress=lambda *progress: None)
     [row] = cost["models"]
     assert row["distinct"] == row["left"] == 16 and row["measures"] == ["lp", "meanlp", "two_prefix"]
     assert [(refusal["measure"], "is made for" in refusal["error"]) for refusal in cost["refused"]] == [
         ("one_prefix", True)
     ]
-    assert cost_of(arguments, progress=lambda *progress: None)["models"][0]["cached"] == 16
+    assert compute_cost(arguments, progress=lambda *progress: None)["models"][0]["cached"] == 16
     loaded_model.forget()
     monkeypatch.setattr(ArpaScorer, "capabilities", frozenset({"sum"}))
-    cost = cost_of({**arguments, "methods": ["slor", "two_prefix"]}, progress=lambda *progress: None)
+    cost = compute_cost({**arguments, "methods": ["slor", "two_prefix"]}, progress=lambda *progress: None)
     assert not cost["can_start"] and [refusal["measure"] for refusal in cost["refused"]] == [
         "slor",
         "two_prefix",

@@ -13,7 +13,7 @@ from analysis.scoring.scorers.arpa import ArpaScorer
 from releases.models import CachedScore, ScoreShard, ScoringRun
 from releases.scoring import loaded_model
 from releases.scoring.execution import score_next_shard
-from releases.scoring.shards import claim, score_shard, shards_of
+from releases.scoring.shards import claim, run_shards, score_shard
 from tests import cast
 from tests.releases.models_dir import URI, write_bigram
 from tests.releases.scoring_runs import a_run, execute_run, expected, stored, with_shards, worker
@@ -30,11 +30,11 @@ def test_killed_worker_costs_one_shard(settings, models_dir):
     run = with_shards(a_run(cast.study("agreement")))
     with worker(run, halt_at=2, settings=settings) as process:
         assert process.stdout.readline() == "shard 1\n" and process.stdout.readline() == "shard 2\n"
-        assert shards_of(run).filter(state=State.RUNNING).count() == 1
+        assert run_shards(run).filter(state=State.RUNNING).count() == 1
         process.send_signal(signal.SIGKILL)
-    assert (shards_of(run).filter(state=State.DONE).count(), CachedScore.objects.count()) == (1, 2)
+    assert (run_shards(run).filter(state=State.DONE).count(), CachedScore.objects.count()) == (1, 2)
     assert execute_run(run).state == "done"
-    assert sorted(shards_of(run).values_list("attempts", flat=True)) == [1, 1, 1, 2]
+    assert sorted(run_shards(run).values_list("attempts", flat=True)) == [1, 1, 1, 2]
     assert stored(run) == pytest.approx(expected(run, models_dir))
 
 
@@ -44,7 +44,7 @@ def test_processes_claim_different_shards(settings):
     run = with_shards(a_run(cast.study("agreement")))
     with worker(run, halt_at=0, settings=settings) as first, worker(run, halt_at=0, settings=settings) as two:
         assert first.wait(300) == two.wait(300) == 0
-    assert set(shards_of(run).values_list("attempts", "state")) == {(1, "done")}
+    assert set(run_shards(run).values_list("attempts", "state")) == {(1, "done")}
     assert CachedScore.objects.count() == 8 and execute_run(run).state == "done"
 
 
@@ -62,7 +62,7 @@ def test_threads_that_claim_at_once_get_different_shards():
 
     threads = [threading.Thread(target=take) for _ in range(4)]
     [thread.start() for thread in threads], [thread.join() for thread in threads]
-    assert len(got) == len(set(got)) == shards_of(run).count() == 12
+    assert len(got) == len(set(got)) == run_shards(run).count() == 12
     assert {attempts for _, attempts in got} == {1}
 
 
@@ -73,20 +73,20 @@ def test_lease_is_renewed_while_a_shard_is_scored(settings, monkeypatch):
 
     def slow(self, sentences, *, progress=None, **options):
         progress(1)
-        first_lease = shards_of(run).get().lease_until
+        first_lease = run_shards(run).get().lease_until
         while timezone.now() <= first_lease:
             time.sleep(0.2)
             claims.append(claim(run))
         return scored(self, sentences, **options)
 
     run = with_shards(a_run(cast.study("agreement")))
-    shards_of(run).exclude(number=1).delete()
+    run_shards(run).exclude(number=1).delete()
     monkeypatch.setattr(ArpaScorer, "score", slow)
     score_shard(run, claim(run))
     assert (
         set(claims) == {None}
-        and shards_of(run).get().state == State.DONE
-        and shards_of(run).get().attempts == 1
+        and run_shards(run).get().state == State.DONE
+        and run_shards(run).get().attempts == 1
     )
 
 
@@ -111,5 +111,5 @@ def test_process_keeps_one_model(models_dir, monkeypatch):
     write_bigram(models_dir, name="other.arpa", more="A key is here .")
     first, other = (ScoringRun(model=uri, spec={}) for uri in (URI, "arpa:./other.arpa"))
     for run in (first, first, other, first):
-        loaded_model.model_of(run)
+        loaded_model.load_model(run)
     assert [uri.rpartition("/")[2] for uri in opened] == ["bigram.arpa", "other.arpa", "bigram.arpa"]

@@ -6,7 +6,7 @@ from analysis.command_line.output import selected
 from analysis.command_line.study.agreement import AgreementText
 from experiments.models import Experiment
 from releases.management.report_command import ReportCommand
-from releases.reports.compute import agreement_of
+from releases.reports.compute import compute_agreement
 
 
 class Command(AgreementText, ReportCommand):
@@ -17,4 +17,4 @@ class Command(AgreementText, ReportCommand):
     def compute(self, study: Experiment, options: dict[str, Any]) -> dict[str, Any]:
         """The report as one JSON document."""
         names = ("exclude", "rule", "ties", "seed", "round_number", "interval")
-        return agreement_of(study, **selected(options, *names))
+        return compute_agreement(study, **selected(options, *names))

@@ -6,7 +6,7 @@ from analysis.command_line.output import selected
 from analysis.command_line.study.effects import EffectsText
 from experiments.models import Experiment
 from releases.management.report_command import ReportCommand
-from releases.reports.compute import effects_of, ordinal_of
+from releases.reports.compute import compute_effects, fit_ordinal_models
 
 
 class Command(EffectsText, ReportCommand):
@@ -17,6 +17,6 @@ class Command(EffectsText, ReportCommand):
     def compute(self, study: Experiment, options: dict[str, Any]) -> dict[str, Any]:
         """The report as one JSON document."""
         if options["ordinal"]:
-            return ordinal_of(study, **selected(options, "exclude", "by", "slopes"))
+            return fit_ordinal_models(study, **selected(options, "exclude", "by", "slopes"))
         names = ("exclude", "by", "transform", "zeros", "slopes", "population", "factorial")
-        return effects_of(study, **selected(options, *names, "correction", "sesoi"))
+        return compute_effects(study, **selected(options, *names, "correction", "sesoi"))

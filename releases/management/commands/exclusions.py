@@ -6,7 +6,7 @@ from analysis.command_line.output import selected
 from analysis.command_line.study.exclusions import ExclusionsText
 from experiments.models import Experiment
 from releases.management.report_command import ReportCommand
-from releases.reports.compute import exclusions_of
+from releases.reports.compute import compute_exclusions
 
 
 class Command(ExclusionsText, ReportCommand):
@@ -16,4 +16,4 @@ class Command(ExclusionsText, ReportCommand):
 
     def compute(self, study: Experiment, options: dict[str, Any]) -> dict[str, Any]:
         """The report as one JSON document."""
-        return exclusions_of(study, **selected(options, "exclude", "transform", "zeros"))
+        return compute_exclusions(study, **selected(options, "exclude", "transform", "zeros"))

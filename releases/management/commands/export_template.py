@@ -8,7 +8,7 @@ from analysis.errors import BadInput
 from config.commands import ContractCommand
 from experiments.studies.creation import find_experiment
 from releases.study_templates.document import SUFFIX
-from releases.study_templates.export import template_of
+from releases.study_templates.export import build_template
 
 
 class Command(ContractCommand):
@@ -27,7 +27,7 @@ class Command(ContractCommand):
         """Write the file; another file of that name is kept."""
         study = find_experiment(options["experiment"])
         path = Path(options["to"] or f"{study.slug}{SUFFIX}")
-        text = template_of(study, with_materials=not options["without_materials"])
+        text = build_template(study, with_materials=not options["without_materials"])
         if path.exists() and path.read_bytes() != text.encode():
             raise BadInput(
                 "exists with other content.", file=str(path), remedy="Name another file with --to."

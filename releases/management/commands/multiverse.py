@@ -6,7 +6,7 @@ from analysis.command_line.output import selected
 from analysis.command_line.study.exclusions import MultiverseText
 from experiments.models import Experiment
 from releases.management.report_command import ReportCommand
-from releases.reports.compute import multiverse_of
+from releases.reports.compute import compute_multiverse
 
 
 class Command(MultiverseText, ReportCommand):
@@ -17,4 +17,4 @@ class Command(MultiverseText, ReportCommand):
     def compute(self, study: Experiment, options: dict[str, Any]) -> dict[str, Any]:
         """The report as one JSON document."""
         names = ("exclude", "by", "contrast", "effect", "transform", "model")
-        return multiverse_of(study, **selected(options, *names))
+        return compute_multiverse(study, **selected(options, *names))

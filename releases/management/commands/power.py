@@ -9,8 +9,8 @@ from analysis.power.report import Price
 from config.commands import ContractCommand
 from experiments.studies.creation import find_experiment
 from releases.management.report_command import EXCLUDE_HELP, named_exclusion
-from releases.reports.compute import pilot_of
-from releases.reports.power_forms import price_of
+from releases.reports.compute import compute_pilot_power
+from releases.reports.power_forms import participant_price
 
 
 class Command(PowerAnalysis, ContractCommand):
@@ -30,14 +30,16 @@ class Command(PowerAnalysis, ContractCommand):
     def price(self, options: dict[str, Any]) -> tuple[Price, str]:
         """The reward and fee asked for, else those of the study's campaign."""
         if options["reward"] is None and options["study"]:
-            return price_of(find_experiment(options["study"]))
+            return participant_price(find_experiment(options["study"]))
         return super().price(options)
 
-    def resampled(self, options: dict[str, Any], price: Price) -> dict[str, Any]:
+    def resample_power(self, options: dict[str, Any], price: Price) -> dict[str, Any]:
         """Power of other numbers of participants, from the stored study or the file."""
         if not options["study"]:
-            return super().resampled(options, price)
+            return super().resample_power(options, price)
         study = find_experiment(options["study"])
         exclude = named_exclusion(self, study, options["exclude"])
         choices = selected(options, *RESAMPLING, "zeros")
-        return pilot_of(study, exclude=exclude, reward_minor=price.reward_minor, fee=price.fee, **choices)
+        return compute_pilot_power(
+            study, exclude=exclude, reward_minor=price.reward_minor, fee=price.fee, **choices
+        )

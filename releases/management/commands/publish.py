@@ -19,7 +19,7 @@ from releases.publishing.publish import (
     Preview,
     check_target,
     describe,
-    draft_of,
+    find_draft,
     irreversible,
     preview,
     request_publication,
@@ -87,9 +87,9 @@ class Command(ContractCommand):
             return
         account = self._account(release.experiment, place, options)
         if options["publish_draft"]:
-            self._announce(draft_of(release, account, target.strip()), release, place, options)
+            self._announce(find_draft(release, account, target.strip()), release, place, options)
         publication = request_publication(release, account, target=target, is_public=options["public"])
-        self._report(self._finished(publication, options), options)
+        self._report(self._run_here(publication, options), options)
 
     def _announce(
         self, draft: Publication | None, release: Release, place: str, options: dict[str, Any]
@@ -104,7 +104,7 @@ class Command(ContractCommand):
         if not options["json"]:
             self.stdout.write(f"publishing the draft {draft.address}. {irreversible(place)}")
 
-    def _finished(self, publication: Publication, options: dict[str, Any]) -> Publication:
+    def _run_here(self, publication: Publication, options: dict[str, Any]) -> Publication:
         """Run the job here, unless a worker was first."""
         assert publication.job_id is not None
         waiting = Job.objects.filter(pk=publication.job_id, state=Job.State.QUEUED)

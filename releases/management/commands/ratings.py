@@ -6,7 +6,7 @@ from analysis.command_line.output import selected
 from analysis.command_line.study.ratings import RatingsText
 from experiments.models import Experiment
 from releases.management.report_command import ReportCommand
-from releases.reports.compute import ratings_of
+from releases.reports.compute import compute_ratings
 
 
 class Command(RatingsText, ReportCommand):
@@ -16,4 +16,4 @@ class Command(RatingsText, ReportCommand):
 
     def compute(self, study: Experiment, options: dict[str, Any]) -> dict[str, Any]:
         """The report as one JSON document."""
-        return ratings_of(study, **selected(options, "exclude", "transform", "ddof", "zeros"))
+        return compute_ratings(study, **selected(options, "exclude", "transform", "ddof", "zeros"))

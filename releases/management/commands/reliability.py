@@ -6,7 +6,7 @@ from analysis.command_line.output import selected
 from analysis.command_line.study.reliability import ReliabilityText
 from experiments.models import Experiment
 from releases.management.report_command import ReportCommand
-from releases.reports.compute import reliability_of
+from releases.reports.compute import compute_reliability
 
 
 class Command(ReliabilityText, ReportCommand):
@@ -16,6 +16,6 @@ class Command(ReliabilityText, ReportCommand):
 
     def compute(self, study: Experiment, options: dict[str, Any]) -> dict[str, Any]:
         """The report as one JSON document."""
-        return reliability_of(
+        return compute_reliability(
             study, **selected(options, "exclude", "transform", "zeros", "coding", "seed", "rule")
         )

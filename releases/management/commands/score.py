@@ -27,7 +27,7 @@ class Command(FileScoring, ContractCommand):
         """Add the name of a stored material set."""
         source.add_argument("--materials", metavar="NAME", help="a stored material set")
 
-    def cached(self, model: Scorer, options: dict[str, Any]) -> Scorer:
+    def open_cached(self, model: Scorer, options: dict[str, Any]) -> Scorer:
         """The model behind the cache of scores, for stored sentences and fixed weights."""
         is_cached = options["materials"] and has_fixed_revision(model.spec) and model.spec.method != "csv"
         return CachedScorer(model) if is_cached else model

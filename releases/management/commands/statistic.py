@@ -5,7 +5,7 @@ from typing import Any
 
 from experiments.models import Experiment
 from releases.management.report_command import ReportCommand
-from releases.reports.compute import statistic_of
+from releases.reports.compute import compute_statistic
 
 
 class Command(ReportCommand):
@@ -20,7 +20,7 @@ class Command(ReportCommand):
 
     def compute(self, study: Experiment, options: dict[str, Any]) -> dict[str, Any]:
         """The table as one JSON document."""
-        return statistic_of(study, statistic=options["name"], exclude=options["exclude"])
+        return compute_statistic(study, statistic=options["name"], exclude=options["exclude"])
 
     def print_text(self, report: dict[str, Any]) -> None:
         """Print the table, tab-separated."""

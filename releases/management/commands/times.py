@@ -6,7 +6,7 @@ from analysis.command_line.output import selected
 from analysis.command_line.study.ratings import TimesText
 from experiments.models import Experiment
 from releases.management.report_command import ReportCommand
-from releases.reports.compute import times_of
+from releases.reports.compute import compute_times
 
 
 class Command(TimesText, ReportCommand):
@@ -16,4 +16,4 @@ class Command(TimesText, ReportCommand):
 
     def compute(self, study: Experiment, options: dict[str, Any]) -> dict[str, Any]:
         """The report as one JSON document."""
-        return times_of(study, **selected(options, "exclude", "by", "outliers"))
+        return compute_times(study, **selected(options, "exclude", "by", "outliers"))

@@ -22,8 +22,8 @@ from experiments.models import Experiment
 from experiments.pages.access import AuthenticatedRequest, may_edit
 from releases.comparison.compare import (
     Options,
-    comparisons_of,
     interval_rows,
+    list_comparisons,
     lowest_and_highest,
     n_resampled_participants,
     request_comparison,
@@ -33,8 +33,8 @@ from releases.comparison.leaderboard import done_runs
 from releases.models import Comparison, Release, ScoringRun, model_names
 from releases.scoring.forms import ScoreSetsForm, ScoringForm
 from releases.scoring.runs import request_score_sets, request_scoring, run_records
-from releases.scoring.training_metadata import training_of
-from releases.views.base import explained, json_attachment, page, study_page
+from releases.scoring.training_metadata import read_training
+from releases.views.base import add_form_error, json_attachment, page, study_page
 from releases.views.figures import comparison_figures
 from releases.views.models.leaderboard import newest_release
 
@@ -108,23 +108,23 @@ SECTIONS = {
 @study_page
 def models(request: HttpRequest, study: Experiment) -> HttpResponseBase:
     """Show the newest comparison with people, and all comparisons."""
-    newest = comparisons_of(study).exclude(report={}).first()
+    newest = list_comparisons(study).exclude(report={}).first()
     return _part(
         request,
         study,
         "models",
-        comparisons=with_labels(comparisons_of(study)),
+        comparisons=with_labels(list_comparisons(study)),
         comparison=newest,
-        n_runs=runs_of(study).count(),
+        n_runs=list_runs(study).count(),
         board_release=newest_release(study),
         **(comparison_context(study, newest) if newest else {}),
     )
 
 
 @study_page
-def scored(request: HttpRequest, study: Experiment) -> HttpResponseBase:
+def scoring_runs_page(request: HttpRequest, study: Experiment) -> HttpResponseBase:
     """Show the scored models with their sources and states."""
-    return _part(request, study, "scored", runs=labelled(runs_of(study)))
+    return _part(request, study, "scored", runs=label_runs(list_runs(study)))
 
 
 @study_page
@@ -153,7 +153,7 @@ def score(request: AuthenticatedRequest, study: Experiment) -> HttpResponseBase:
                 user=request.user,
             )
         except BadInput as error:
-            explained(request, form, error)
+            add_form_error(request, form, error)
         else:
             messages.success(request, f"Scoring of {run.name} has started.")
             return redirect("study-scored-models", study.slug)
@@ -176,7 +176,7 @@ def score_sets(request: AuthenticatedRequest, study: Experiment) -> HttpResponse
                 user=request.user,
             )
         except BadInput as error:
-            explained(request, form, error)
+            add_form_error(request, form, error)
         else:
             messages.success(request, f"Scoring of {plural(len(runs), 'model')} has started.")
             return redirect("study-scored-models", study.slug)
@@ -197,7 +197,7 @@ def compare(request: AuthenticatedRequest, study: Experiment) -> HttpResponseBas
             options = Options(data["deltas"], data["signs"], data["already_standardized"])
             comparison = request_comparison(data["release"], data["runs"], options=options, user=request.user)
         except BadInput as error:
-            explained(request, form, error)
+            add_form_error(request, form, error)
         else:
             return redirect("study-comparison", study.slug, comparison.pk)
     return _compare_page(request, study, form, status=400)
@@ -206,7 +206,7 @@ def compare(request: AuthenticatedRequest, study: Experiment) -> HttpResponseBas
 @study_page
 def comparison(request: HttpRequest, study: Experiment, *, pk: int) -> HttpResponseBase:
     """Show one comparison: table, figures and the largest differences."""
-    stored = get_object_or_404(comparisons_of(study), pk=pk)
+    stored = get_object_or_404(list_comparisons(study), pk=pk)
     context = comparison_context(study, stored)
     return page(request, study, "models", template="comparison", comparison=stored, **context)
 
@@ -214,7 +214,7 @@ def comparison(request: HttpRequest, study: Experiment, *, pk: int) -> HttpRespo
 @study_page
 def comparison_json(request: HttpRequest, study: Experiment, *, pk: int) -> HttpResponseBase:
     """Return the document of a comparison as the command prints it."""
-    stored = get_object_or_404(comparisons_of(study).exclude(report={}), pk=pk)
+    stored = get_object_or_404(list_comparisons(study).exclude(report={}), pk=pk)
     return json_attachment(stored.report, f"{study.slug}-comparison-{pk}.json")
 
 
@@ -253,17 +253,17 @@ def _compare_page(
     )
 
 
-def runs_of(study: Experiment) -> QuerySet[ScoringRun]:
+def list_runs(study: Experiment) -> QuerySet[ScoringRun]:
     """Return the study's runs, newest first."""
     return ScoringRun.objects.of_study(study).select_related("job", "created_by")
 
 
-def labelled(runs: Iterable[ScoringRun]) -> list[ScoringRun]:
+def label_runs(runs: Iterable[ScoringRun]) -> list[ScoringRun]:
     """Return runs with unique labels and their training metadata."""
     rows = list(runs)
     for run, label in zip(rows, model_names(rows), strict=True):
         run.label = label  # type: ignore[attr-defined]  # read by the template
-        run.training = training_of(run)  # type: ignore[attr-defined]
+        run.training = read_training(run)  # type: ignore[attr-defined]
     return rows
 
 

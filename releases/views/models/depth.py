@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from analysis.report.page_findings import depth_finding
 from experiments.models import Experiment
-from releases.comparison.compare import comparisons_of
+from releases.comparison.compare import list_comparisons
 from releases.models import Comparison
 from releases.views.base import page, study_page
 from releases.views.figures import Figure, answering
@@ -63,7 +63,7 @@ def section(request: HttpRequest, study: Experiment, *, pk: int, name: str) -> H
     """Show one section of a comparison."""
     if name not in SECTIONS:
         raise Http404("no such section of a comparison")
-    comparison = get_object_or_404(comparisons_of(study).exclude(report={}), pk=pk)
+    comparison = get_object_or_404(list_comparisons(study).exclude(report={}), pk=pk)
     if name in OF_REPORT:
         return _report_section(request, study, comparison, name)
     depth = comparison.report.get("depth")
@@ -105,7 +105,7 @@ def _report_section(
 
 def _elsewhere(study: Experiment, comparison: Comparison, name: str) -> list[Comparison]:
     """Return other comparisons of the study with results in this section."""
-    candidates = comparisons_of(study).exclude(report={}).exclude(pk=comparison.pk)
+    candidates = list_comparisons(study).exclude(report={}).exclude(pk=comparison.pk)
     return [other for other in candidates if _has_rows((other.report.get("depth") or {}).get(name))]
 
 
@@ -236,7 +236,7 @@ def _learning(comparison: Comparison, depth: dict[str, Any]) -> dict[str, Any]:
     return {"families": list(families.values())}
 
 
-def _filtered(comparison: Comparison, depth: dict[str, Any]) -> dict[str, Any]:
+def _filtered_training_context(comparison: Comparison, depth: dict[str, Any]) -> dict[str, Any]:
     grouped: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for row in depth["filtered"]["deltas"]:
         grouped.setdefault((row["family"], row["method"], row["filter"]), []).append(row)
@@ -258,6 +258,6 @@ MAKERS = {
     "predictors": _predictors,
     "prefixes": _prefixes,
     "learning": _learning,
-    "filtered": _filtered,
+    "filtered": _filtered_training_context,
     "decisions": _decisions,
 }

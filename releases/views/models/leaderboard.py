@@ -20,7 +20,7 @@ from experiments.pages.access import AuthenticatedRequest
 from releases.comparison.compare import Options, lowest_and_highest, request_comparison
 from releases.comparison.leaderboard import done_runs, leaderboard
 from releases.models import Release
-from releases.reports.study_figures import addresses_of
+from releases.reports.study_figures import build_addresses
 from releases.views.base import explained_on_top, json_attachment, page, study_page
 from releases.views.figures import Figure, answering, figure_response, is_on_page
 from releases.views.releases import find
@@ -70,7 +70,7 @@ def board(request: HttpRequest, study: Experiment, *, number: int) -> HttpRespon
 def figure(request: HttpRequest, study: Experiment, *, number: int, form: str) -> HttpResponseBase:
     """The column that the leaderboard is sorted by, as a figure."""
     document = requested_leaderboard(request, study, number)
-    addresses = addresses_of(study) if is_on_page(request) else analysis.figures.Addresses()
+    addresses = build_addresses(study) if is_on_page(request) else analysis.figures.Addresses()
     return figure_response(
         request, lambda: _draw(document, addresses), name=f"{study.slug}-{number}-leaderboard", form=form
     )

@@ -17,7 +17,7 @@ from experiments.pages.access import AuthenticatedRequest, may_edit
 from experiments.pages.forms import ask, is_sure
 from releases.models import Release, ScoreShard, ScoringRun
 from releases.scoring.cost import COST, request_cost
-from releases.scoring.execution import progress_of
+from releases.scoring.execution import run_progress
 from releases.scoring.forms import ModelRunsForm
 from releases.scoring.model_registry import INSTALL, has_models_extra
 from releases.scoring.runs import (
@@ -30,9 +30,9 @@ from releases.scoring.runs import (
     runs_with_file,
     stored_file,
 )
-from releases.scoring.shards import shards_of
-from releases.views.base import explained, explained_on_top, page, study_page
-from releases.views.models.comparisons import runs_of
+from releases.scoring.shards import run_shards
+from releases.views.base import add_form_error, explained_on_top, page, study_page
+from releases.views.models.comparisons import list_runs
 from releases.views.models.leaderboard import newest_release
 from releases.views.models.surprisals import surprisal_context
 
@@ -71,7 +71,7 @@ def choose(request: AuthenticatedRequest, study: Experiment) -> HttpResponseBase
                     user=request.user,
                 )
             except BadInput as error:
-                explained(request, form, error)
+                add_form_error(request, form, error)
             else:
                 return redirect("study-scoring-cost", study.slug, job.pk)
     lacks = "" if has_models_extra() else INSTALL
@@ -114,7 +114,7 @@ def begin(request: AuthenticatedRequest, study: Experiment, *, pk: int) -> HttpR
 @study_page
 def run(request: AuthenticatedRequest, study: Experiment, *, pk: int) -> HttpResponseBase:
     """Show one run: progress, remaining time and failed shards with their reasons."""
-    scoring_run = get_object_or_404(runs_of(study).select_related("scorer"), pk=pk)
+    scoring_run = get_object_or_404(list_runs(study).select_related("scorer"), pk=pk)
     release = newest_release(study)
     return page(
         request,
@@ -132,7 +132,7 @@ def run(request: AuthenticatedRequest, study: Experiment, *, pk: int) -> HttpRes
 @study_page
 def part(request: AuthenticatedRequest, study: Experiment, *, pk: int) -> HttpResponseBase:
     """Render the part of a run's page that is refreshed periodically."""
-    scoring_run = get_object_or_404(runs_of(study).select_related("scorer"), pk=pk)
+    scoring_run = get_object_or_404(list_runs(study).select_related("scorer"), pk=pk)
     return render(
         request, "releases/_scoring_run.html", {"study": study, **_run_context(scoring_run, request)}
     )
@@ -142,7 +142,7 @@ def part(request: AuthenticatedRequest, study: Experiment, *, pk: int) -> HttpRe
 @require_POST
 def retry(request: AuthenticatedRequest, study: Experiment, *, pk: int) -> HttpResponseBase:
     """Retry failed shards."""
-    scoring_run = get_object_or_404(runs_of(study), pk=pk)
+    scoring_run = get_object_or_404(list_runs(study), pk=pk)
     retry_run(scoring_run, experiment=study, user=request.user)
     return redirect("study-scoring-run", study.slug, pk)
 
@@ -151,7 +151,7 @@ def retry(request: AuthenticatedRequest, study: Experiment, *, pk: int) -> HttpR
 @require_POST
 def remove_file(request: AuthenticatedRequest, study: Experiment, *, pk: int) -> HttpResponseBase:
     """Delete the uploaded file of a run after a confirmation; its scores stay."""
-    scoring_run = get_object_or_404(runs_of(study), pk=pk)
+    scoring_run = get_object_or_404(list_runs(study), pk=pk)
     back = reverse("study-scoring-run", args=[study.slug, pk])
     check_may_delete_file(request.user, scoring_run)
     upload = stored_file(scoring_run)
@@ -180,8 +180,8 @@ def remove_file(request: AuthenticatedRequest, study: Experiment, *, pk: int) ->
 
 
 def _run_context(run: ScoringRun, request: AuthenticatedRequest) -> dict[str, Any]:
-    failed = shards_of(run).filter(state=ScoreShard.State.FAILED).order_by().values("error")
-    progress, upload = progress_of(run), stored_file(run)
+    failed = run_shards(run).filter(state=ScoreShard.State.FAILED).order_by().values("error")
+    progress, upload = run_progress(run), stored_file(run)
     return {
         "run": run,
         "progress": progress,

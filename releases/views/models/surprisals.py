@@ -23,12 +23,12 @@ from releases.scoring.surprisals import (
     CSV,
     StoredSurprisals,
     find_surprisals,
+    list_tables,
     refusal,
     request_surprisals,
-    surprisals_of,
 )
 from releases.views.base import explained_on_top, study_page
-from releases.views.models.comparisons import runs_of
+from releases.views.models.comparisons import list_runs
 
 MEDIA_TYPES = {
     "csv": "text/csv; charset=utf-8",
@@ -42,7 +42,7 @@ MEDIA_TYPES = {
 @require_POST
 def tabulate(request: AuthenticatedRequest, study: Experiment, *, pk: int) -> HttpResponseBase:
     """Start a table; a repeated request starts it only once."""
-    scoring_run = get_object_or_404(runs_of(study), pk=pk)
+    scoring_run = get_object_or_404(list_runs(study), pk=pk)
     form = SurprisalsForm(request.POST, request.FILES)
     if not form.is_valid():
         messages.error(request, "; ".join(map(str, form.errors["regions"])))
@@ -73,7 +73,7 @@ def file(request: HttpRequest, study: Experiment, *, pk: int, number: int, name:
     response = StreamingHttpResponse(
         chunks(table.storage_key, name), content_type=MEDIA_TYPES[name.rpartition(".")[2]]
     )
-    run = get_object_or_404(runs_of(study), pk=pk)
+    run = get_object_or_404(list_runs(study), pk=pk)
     response["Content-Disposition"] = f'attachment; filename="{file_name(study, run, name)}"'
     return response
 
@@ -82,7 +82,7 @@ def surprisal_context(study: Experiment, run: ScoringRun, user: User) -> dict[st
     """Return the tables of a finished run, the newest one's preview and programs, and the form."""
     if run.state != ScoringRun.State.DONE:
         return {}
-    tables = surprisals_of(run)
+    tables = list_tables(run)
     newest = next((table for table in tables if table.is_ready), None)
     name = file_name(study, run, CSV)
     return {
@@ -101,7 +101,7 @@ def file_name(study: Experiment, run: ScoringRun, name: str) -> str:
 
 
 def _table(study: Experiment, pk: int, number: int) -> StoredSurprisals:
-    run = get_object_or_404(runs_of(study), pk=pk)
+    run = get_object_or_404(list_runs(study), pk=pk)
     table = find_surprisals(run, number)
     if table is None:
         raise Http404("no such surprisals")

@@ -44,7 +44,7 @@ def effects(request: HttpRequest, study: Experiment) -> HttpResponseBase:
         "effects",
         form_class=EffectsForm,
         add_context=lambda report: {
-            "interaction_figure": interaction_of(request, study),
+            "interaction_figure": interaction_figure(request, study),
             "contrasts": by_contrast(report),
             "equivalence_finding": equivalence_sentence(report),
             "bounds": sesoi_bounds(report) if report["equivalence"] else "",
@@ -64,7 +64,7 @@ def effects(request: HttpRequest, study: Experiment) -> HttpResponseBase:
     )
 
 
-def interaction_of(request: HttpRequest, study: Experiment) -> Figure:
+def interaction_figure(request: HttpRequest, study: Experiment) -> Figure:
     """The interaction plot under the plan of the page."""
     return registered_figure(study, "interaction", query=explicit_query(request, study))
 

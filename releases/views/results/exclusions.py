@@ -14,7 +14,7 @@ from releases.gold.plans import current_plan_row, find_plan, set_current_plan, w
 from releases.reports.forms import ExcludeForm, PlanForm
 from releases.reports.report_cache import cached_report
 from releases.views.base import (
-    explained,
+    add_form_error,
     explained_on_top,
     explicit_query,
     form_choices,
@@ -35,7 +35,7 @@ def exclusions(request: HttpRequest, study: Experiment) -> HttpResponseBase:
                 study, plan_form.cleaned_data["name"], steps=plan_form.as_steps(), user=request.user
             )
         except BadInput as error:
-            explained(request, plan_form, error)
+            add_form_error(request, plan_form, error)
         else:
             use = ""
             if plan_form.cleaned_data["current"]:

@@ -13,7 +13,7 @@ from releases.reports.judgment_cache import n_judgments
 from releases.reports.power_forms import (
     PilotForm,
     PlanPowerForm,
-    costed,
+    add_costs,
     per_hour,
     plan_form,
     prospective_power,
@@ -39,7 +39,7 @@ def power(request: HttpRequest, study: Experiment) -> HttpResponseBase:
         context = {f"pilot_{name}": value for name, value in pilot_result.items()}
         if "pilot_report" in context:
             currency = form.cleaned_data.get("currency") or "GBP"
-            context["pilot_sizes"] = costed(context["pilot_report"]["sizes"], currency)
+            context["pilot_sizes"] = add_costs(context["pilot_report"]["sizes"], currency)
         context["plan"] = find_plan(study, choices["exclude"])
     return page(
         request,
@@ -79,12 +79,12 @@ def plan_outcome(form: PlanPowerForm, study: Experiment, *, query: str = "") -> 
     currency = form.cleaned_data["currency"] or "GBP"
     trials = max(design["trials_per_participant"] for design in report["designs"])
     takes = minutes(study, n_trials=trials)
-    smallest = costed([report["smallest"]], currency)[0] if report["smallest"] else None
+    smallest = add_costs([report["smallest"]], currency)[0] if report["smallest"] else None
     return {
         "report": report,
         "finding": power_finding(report, smallest["cost"] if smallest else ""),
         "figures": [registered_figure(study, "power-planned", query=query, caption=POWER_CAPTION)],
-        "designs": costed(report["designs"], currency),
+        "designs": add_costs(report["designs"], currency),
         "smallest": smallest,
         "minutes": takes,
         "per_hour": per_hour(report["price"]["reward_minor"], takes, currency),

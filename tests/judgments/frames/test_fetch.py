@@ -10,7 +10,7 @@ from experiments.models import TrialKind
 from judgments.frames import fetch_postgres
 from judgments.frames.build import DETAILS, judgment_frame
 from judgments.models import Judgment, Session, Trial
-from releases.reports.compute import agreement_of, filtered_judgments
+from releases.reports.compute import compute_agreement, filtered_judgments
 from tests import cast
 
 
@@ -80,7 +80,9 @@ def test_a_narrow_frame_holds_the_same_but_for_details(study, answer):
 @pytest.mark.parametrize("exclude", ["", "rejected,catch_failed,incomplete,not_native,flagged"])
 def test_agreement_of_a_narrow_frame_is_that_of_the_whole(study, exclude):
     judgments = filtered_judgments(study, exclude=exclude)
-    assert agreement_of(study, exclude=exclude) == agreement_of(study, exclude=exclude, filtered=judgments)
+    assert compute_agreement(study, exclude=exclude) == compute_agreement(
+        study, exclude=exclude, filtered=judgments
+    )
 
 
 def test_another_study_is_left_out(study):

@@ -10,7 +10,7 @@ from judgments.frames.listing import as_rows, judgments_of
 from judgments.models import Judgment
 from releases.gold.build import build_release
 from releases.gold.options import Options
-from releases.reports.compute import agreement_of
+from releases.reports.compute import compute_agreement
 from tests import cast
 
 pytestmark = pytest.mark.django_db
@@ -50,7 +50,7 @@ def test_frame_page_and_api_count_it_as_declared(treatment):
     assert frame.loc["both", "shown_first"]
     rows = as_rows(experiment, judgments_of(experiment))
     assert [row["value"] for row in rows if row["response"] == "both"] == [COUNTS[treatment]]
-    report = agreement_of(experiment)
+    report = compute_agreement(experiment)
     assert report["undecided"]["treatment"] == treatment
     judged = 12 if treatment != "leave_out" else 10
     assert report["overall"]["judgments"] == judged
@@ -58,10 +58,10 @@ def test_frame_page_and_api_count_it_as_declared(treatment):
 
 def test_a_later_declaration_counts_the_same_answers_anew():
     experiment = a_study()
-    before = agreement_of(experiment)["overall"]["individual_agreement"]
+    before = compute_agreement(experiment)["overall"]["individual_agreement"]
     experiment.parameters = {**experiment.parameters, "undecided": "leave_out"}
     experiment.save()
-    after = agreement_of(experiment)["overall"]["individual_agreement"]
+    after = compute_agreement(experiment)["overall"]["individual_agreement"]
     assert (before, after) == pytest.approx((10 / 12, 1.0))
 
 

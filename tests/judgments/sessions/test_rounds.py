@@ -22,7 +22,7 @@ from judgments.sessions.places import StudyClosed, newest_version, target_reache
 from judgments.sessions.removal import leave
 from releases.gold.build import build_release
 from releases.gold.options import Options
-from releases.reports.compute import agreement_of
+from releases.reports.compute import compute_agreement
 from tests import cast
 from tests.judgments.screens.walk import consent
 
@@ -75,7 +75,7 @@ def two_rounds():
 
 def test_agreement_of_one_round_is_that_of_its_judgments_by_command_page_and_api(client):
     experiment = two_rounds()
-    total, second = agreement_of(experiment), agreement_of(experiment, round_number=2)
+    total, second = compute_agreement(experiment), compute_agreement(experiment, round_number=2)
     assert (total["overall"]["judgments"], second["overall"]["judgments"]) == (6, 2)
     assert second["overall"]["individual_agreement_pooled"] == 0.5
     assert (total["round"], second["round"]) == (None, 2)
@@ -97,7 +97,7 @@ def test_a_report_of_one_round_is_of_its_people_and_answers(tmp_path, client):
     printed = StringIO()
     call_command("report", "two", out=tmp_path / "report", round_number=2, json=True, stdout=printed)
     numbers = json.loads(printed.getvalue())["numbers"]
-    second = agreement_of(experiment, round_number=2)
+    second = compute_agreement(experiment, round_number=2)
     assert numbers["agreement"]["overall"]["judgments"] == second["overall"]["judgments"] == 2
     assert numbers["exclusions"]["flow"][0]["participants_left"] == 1
     with ZipFile(tmp_path / "report" / "replication.zip") as archive:
@@ -118,7 +118,7 @@ def test_a_report_of_one_round_is_of_its_people_and_answers(tmp_path, client):
 def test_a_round_that_is_not_there_is_named(client):
     experiment = two_rounds()
     with pytest.raises(BadInput, match="no round 3"):
-        agreement_of(experiment, round_number=3)
+        compute_agreement(experiment, round_number=3)
     client.force_login(cast.ada())
     assert client.get("/api/v1/studies/two/agreement/?round=3").status_code == 422
     assert client.get("/studies/two/agreement/?round=3").status_code == 400

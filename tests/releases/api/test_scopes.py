@@ -10,7 +10,7 @@ from experiments.models import Experiment
 from judgments.models import PlatformIdentity
 from releases.gold.describe import has_people
 from releases.models import Publication
-from releases.study_templates.export import template_of
+from releases.study_templates.export import build_template
 from tests import cast
 from tests.releases.study import judged_study, ready_release
 from tests.routes import path_of, routes
@@ -216,7 +216,7 @@ def test_what_a_study_pays_is_set_and_changed_with_money_only():
 
 
 def test_a_template_sets_no_pay():
-    template = template_of(cast.draft()).replace("study:\n", "study:\n  reward_minor: 150\n", 1)
+    template = build_template(cast.draft()).replace("study:\n", "study:\n  reward_minor: 150\n", 1)
     writing = cast.token(cast.ada(), scopes=("read", "write"))
     body = {"template": template, "title": "Copy"}
     made = request(writing, "/api/v1/study-templates/", "post", body)

@@ -4,7 +4,7 @@ import pytest
 
 from analysis.errors import BadInput
 from releases.scoring import model_registry
-from releases.scoring.model_registry import checked_uri, offered_models, pinned, resolved_uri
+from releases.scoring.model_registry import checked_uri, offered_models, pin_revision, resolved_uri
 from tests.releases.models_dir import URI, folder_with
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_dir")]
@@ -48,10 +48,10 @@ def test_addresses_that_the_administrator_named_are_offered(settings):
 
 
 def test_commit_takes_the_place_of_a_floating_revision():
-    assert pinned("hf-causal:gpt2@main?casing=lower", f"commit:{COMMIT}") == (
+    assert pin_revision("hf-causal:gpt2@main?casing=lower", f"commit:{COMMIT}") == (
         f"hf-causal:gpt2@{COMMIT}?casing=lower"
     )
-    assert pinned(URI, "sha256:1") == URI
+    assert pin_revision(URI, "sha256:1") == URI
     assert model_registry.is_pinned(f"hf-causal:gpt2@{COMMIT}") and not model_registry.is_pinned(
         "hf-causal:gpt2@v1"
     )

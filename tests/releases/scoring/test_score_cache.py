@@ -8,7 +8,7 @@ from analysis.scoring import scorer
 from releases.models import CachedScore, ScorerSpec
 from releases.scoring import score_cache
 from releases.scoring.runs import request_model_runs
-from releases.scoring.shards import claim, score_shard, shards_of
+from releases.scoring.shards import claim, run_shards, score_shard
 from tests import cast
 from tests.releases.models_dir import URI, write_bigram
 from tests.releases.scoring_runs import a_run, execute_run, stored, with_shards
@@ -45,7 +45,7 @@ def test_model_changed_in_the_middle_is_not_mixed(models_dir):
     run = with_shards(a_run(cast.study("agreement")))
     write_bigram(models_dir, more="The keys 9 are here .")
     score_shard(run, claim(run))
-    assert all("no longer those" in error for error in shards_of(run).values_list("error", flat=True))
+    assert all("no longer those" in error for error in run_shards(run).values_list("error", flat=True))
     assert claim(run) is None  # the other shards would fail alike
     assert not CachedScore.objects.exists()
 

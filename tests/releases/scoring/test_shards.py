@@ -15,10 +15,10 @@ from analysis.scoring.scorers.arpa import ArpaScorer
 from experiments.models import Job
 from releases.models import CachedScore, ScoreShard
 from releases.scoring import execution, score_cache
-from releases.scoring.execution import progress_of
+from releases.scoring.execution import run_progress
 from releases.scoring.runs import request_model_runs, retry_run
-from releases.scoring.score_cache import scores_of, store
-from releases.scoring.shards import ATTEMPTS, claim, score_shard, shards_of, will_repeat
+from releases.scoring.score_cache import read_scores, store
+from releases.scoring.shards import ATTEMPTS, claim, run_shards, score_shard, will_repeat
 from tests import cast
 from tests.releases.models_dir import URI
 from tests.releases.scoring_runs import a_run, execute_run, expected, stored, with_shards
@@ -31,7 +31,7 @@ State = ScoreShard.State
 def test_run_gives_the_scores_of_the_model_by_shards(models_dir):
     run = execute_run(a_run(cast.study("agreement")))
     assert (run.state, run.n_distinct, run.n_cached, run.n_sentences) == ("done", 8, 0, 8)
-    assert [shard.state for shard in shards_of(run)] == ["done"] * 4
+    assert [shard.state for shard in run_shards(run)] == ["done"] * 4
     assert stored(run) == pytest.approx(expected(run, models_dir))
     assert run.revision.startswith("sha256:") and "given" not in run.scorer.spec["uri"]
 
@@ -58,7 +58,7 @@ def test_helper_scores_one_shard_and_asks_for_the_next(monkeypatch):
     monkeypatch.setattr(execution, "request_helpers", lambda run, n: requests.append((run.pk, n)))
     for _ in range(5):
         execution.run_shard(run.pk)
-    assert [shard.state for shard in shards_of(run)] == ["done"] * 4
+    assert [shard.state for shard in run_shards(run)] == ["done"] * 4
     assert requests == [(run.pk, 1)] * 4
 
 
@@ -94,7 +94,7 @@ def test_shard_that_fails_thrice_is_failed_with_its_reason_and_can_be_retried(mo
     monkeypatch.setattr(ArpaScorer, "score", broken)
     study = cast.study("agreement")
     run = execute_run(a_run(study))
-    failed = shards_of(run).filter(state=State.FAILED)
+    failed = run_shards(run).filter(state=State.FAILED)
     assert failed and all(shard.attempts == ATTEMPTS for shard in failed)
     assert run.state == "failed" and "no memory for the third" in run.error
     assert f"{failed.count()} of 4 shards failed" in run.job.error and not stored(run)
@@ -117,7 +117,7 @@ def test_failure_that_will_repeat_is_tried_once_and_ends_the_run(monkeypatch, er
     monkeypatch.setattr(ArpaScorer, "score", broken)
     run = execute_run(a_run(cast.study("agreement")))
     assert len(calls) == 1 and run.state == "failed" and str(error) in run.error
-    assert set(shards_of(run).values_list("state", flat=True)) == {State.FAILED}
+    assert set(run_shards(run).values_list("state", flat=True)) == {State.FAILED}
 
 
 def test_failure_of_some_sentences_leaves_the_other_shards_their_turn(monkeypatch):
@@ -130,7 +130,7 @@ def test_failure_of_some_sentences_leaves_the_other_shards_their_turn(monkeypatc
 
     monkeypatch.setattr(ArpaScorer, "score", broken)
     run = execute_run(a_run(cast.study("agreement")))
-    states = shards_of(run).order_by("number").values_list("state", "attempts")
+    states = run_shards(run).order_by("number").values_list("state", "attempts")
     assert sorted(states) == [("done", 1)] * 3 + [("failed", 1)]
 
 
@@ -150,7 +150,7 @@ def test_failure_of_a_connection_is_tried_again():
 
 def test_indistinguishable_sentences_are_those_of_the_run_whatever_the_shards(settings, models_dir):
     run = execute_run(a_run(cast.study("agreement"), model=f"{URI}?casing=lower&punctuation=split"))
-    texts = [sentence.words for sentence in execution.sentences_of(run)]
+    texts = [sentence.words for sentence in execution.run_sentences(run)]
     model = scorer(f"arpa:{models_dir / 'bigram.arpa'}?casing=lower&punctuation=split")
     at_once = flag_counts(model.score(texts).flags)
     assert run.spec["flags"] == at_once
@@ -158,20 +158,20 @@ def test_indistinguishable_sentences_are_those_of_the_run_whatever_the_shards(se
     doubled = [first, *others_of_run, first.replace("keys", "KEYS")]
     store(row, doubled[-1:], model.score(doubled[-1:]))
     flags = [
-        scores.flags & FLAG_SAME > 0 for scores in (scores_of(row, doubled, model), model.score(doubled))
+        scores.flags & FLAG_SAME > 0 for scores in (read_scores(row, doubled, model), model.score(doubled))
     ]
     assert flags[0].tolist() == flags[1].tolist() and flags[0][[0, -1]].all()
-    assert not (scores_of(row, [first], model).flags & FLAG_SAME).any()
+    assert not (read_scores(row, [first], model).flags & FLAG_SAME).any()
 
 
 def test_worker_that_dies_thrice_fails_its_shard():
     run = with_shards(a_run(cast.study("agreement")))
-    shards_of(run).filter(number=1).update(
+    run_shards(run).filter(number=1).update(
         state=State.RUNNING, attempts=ATTEMPTS, lease_until=timezone.now() - timedelta(seconds=1)
     )
     while shard := claim(run):
         score_shard(run, shard)
-    assert "died at every attempt" in shards_of(run).get(state=State.FAILED).error
+    assert "died at every attempt" in run_shards(run).get(state=State.FAILED).error
 
 
 def test_two_runs_of_one_model_share_their_shards(scored_texts):
@@ -179,7 +179,7 @@ def test_two_runs_of_one_model_share_their_shards(scored_texts):
         cast.study("agreement"), [URI], methods=["lp", "charlp"], user=cast.ada()
     )
     with_shards(first), with_shards(second)
-    assert set(shards_of(first)) == set(shards_of(second)) and ScoreShard.objects.count() == 4
+    assert set(run_shards(first)) == set(run_shards(second)) and ScoreShard.objects.count() == 4
     assert execute_run(second).state == execute_run(first).state == "done"
     assert sum(len(call) for call in scored_texts) == 8
 
@@ -188,10 +188,10 @@ def test_progress_counts_what_is_cached_and_done():
     study = cast.study("agreement")
     run = with_shards(a_run(study))
     score_shard(run, claim(run))
-    now = progress_of(run)
+    now = run_progress(run)
     assert (now.sentences, now.cached, now.done, now.percent) == (8, 0, 2, 25)
     assert (now.shards, now.shards_done, now.shards_failed) == (4, 1, 0) and now.seconds_left is not None
-    progress = progress_of(execute_run(run))
+    progress = run_progress(execute_run(run))
     assert (progress.done, progress.percent, progress.seconds_left) == (8, 100, None)
 
 

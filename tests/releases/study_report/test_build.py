@@ -16,7 +16,12 @@ from experiments.models import Design, Experiment, Job
 from experiments.operation import job_runner
 from judgments.models import PlatformIdentity, Session
 from releases.gold.options import Options, ReportOptions
-from releases.reports.compute import agreement_of, effects_of, exclusions_of, reliability_of
+from releases.reports.compute import (
+    compute_agreement,
+    compute_effects,
+    compute_exclusions,
+    compute_reliability,
+)
 from releases.study_report.build import build_report
 from releases.study_report.request import STUDY_REPORT, request_report
 from tests import cast
@@ -53,14 +58,14 @@ def test_the_report_has_the_numbers_of_pages_and_commands(task):
     study = judged_study("judged", task=task)
     add_sitting(study, "careless", catch=False)
     numbers = build_report(study, Options("catch_failed", "4/5"), has_pdf=False).numbers
-    page_report = agreement_of(study, exclude="catch_failed", rule="4/5")
+    page_report = compute_agreement(study, exclude="catch_failed", rule="4/5")
     assert page_report["conventions"].pop("rounds") == "all"
     agreement = {name: value for name, value in numbers["agreement"].items() if name != "excluded"}
     assert agreement == {name: page_report[name] for name in agreement}
-    excluded = exclusions_of(study, exclude="catch_failed")
+    excluded = compute_exclusions(study, exclude="catch_failed")
     assert numbers["exclusions"]["flow"] == excluded["flow"] == page_report["excluded"]
     assert list(differences(excluded["sensitivity"], numbers["exclusions"]["sensitivity"])) == []
-    for name, page in (("reliability", reliability_of), ("effects", effects_of)):
+    for name, page in (("reliability", compute_reliability), ("effects", compute_effects)):
         options = {"rule": "4/5"} if name == "reliability" else {}
         expected = page(study, exclude="catch_failed", **options)
         values = {key: value for key, value in numbers[name].items() if key != "experiment"}

@@ -11,7 +11,7 @@ import pytest
 from analysis.report.replicate import main
 from releases.gold.options import Options
 from releases.gold.plans import write_plan
-from releases.reports.compute import exclusions_of
+from releases.reports.compute import compute_exclusions
 from releases.study_report.build import build_report
 from tests import cast
 from tests.releases.study import add_sitting, judged_study
@@ -89,7 +89,7 @@ def test_a_plan_that_reads_unpublished_evidence_can_be_counted_again(tmp_path):
     steps = [{"name": "signal:side_bias", "rule": "signal:side_bias", "scope": "participant"}]
     write_plan(study, "careful", steps=steps, user=cast.ada())
     report = build_report(study, Options("careful"), has_pdf=False)
-    assert report.numbers["exclusions"]["flow"] == exclusions_of(study, exclude="careful")["flow"]
+    assert report.numbers["exclusions"]["flow"] == compute_exclusions(study, exclude="careful")["flow"]
     assert main(unpacked(report.files["replication.zip"], tmp_path)) == 0
 
 

@@ -19,7 +19,7 @@ from releases.study_templates.export import (
     DESIGN_FIELDS,
     LEFT_OUT_FIELDS,
     STUDY_FIELDS,
-    template_of,
+    build_template,
 )
 from tests import cast
 
@@ -72,7 +72,7 @@ def test_every_setting_of_a_study_is_carried_or_left_out_on_purpose():
 
 def test_a_study_survives_export_and_import():
     study = planned_study()
-    text = template_of(study)
+    text = build_template(study)
     template = read_template(text, file="x", user=cast.cleo())
     copy = create_from_template(template, cast.cleo())
     for name in STUDY_FIELDS:
@@ -90,7 +90,7 @@ def test_a_study_survives_export_and_import():
     )
     pairs = "key", "good__key", "bad__key", "paradigm__name"
     assert list(copy.materials.pairs.values_list(*pairs)) == list(study.materials.pairs.values_list(*pairs))
-    again = template_of(copy)
+    again = build_template(copy)
     assert parse_document(again, file="x").section("study") == parse_document(text, file="x").section("study")
     assert not template.left_out
 
@@ -98,7 +98,7 @@ def test_a_study_survives_export_and_import():
 def test_an_exported_file_has_no_people_money_codes_or_addresses():
     study = cast.study(task="likert", parameters={"points": 7}, **SECRETS)
     cast.sit(study, "pia")
-    text = template_of(study)
+    text = build_template(study)
     assert "secret" not in text.lower()
     for word in ("987654", "pia", "ada", study.public_slug or "¬", "reward", "currency"):
         assert word not in text
@@ -116,7 +116,7 @@ def test_materials_of_the_same_content_are_used_again():
 
 
 def test_materials_that_are_not_in_the_file_are_those_of_the_user_or_left_out():
-    text = template_of(planned_study(), with_materials=False)
+    text = build_template(planned_study(), with_materials=False)
     assert "sentences:" not in text
     assert read_template(text, file="x", user=cast.ada()).materials.existing is not None
     template = read_template(text, file="x", user=cast.cleo())
@@ -263,7 +263,7 @@ def test_members_export_and_strangers_and_visitors_do_not(client):
     client.force_login(cast.ben())
     response = client.get(address)
     assert response["Content-Disposition"] == 'attachment; filename="agreement.obelus.yaml"'
-    assert response.content.decode() == template_of(study)
+    assert response.content.decode() == build_template(study)
     assert b"sentences:" not in client.get(f"{address}?materials=no").content
     assert address in client.get(f"/studies/{study.slug}/").content.decode()
 
@@ -278,7 +278,7 @@ def test_the_api_exports_previews_and_creates():
     study = planned_study()
     assert api(cast.cleo(), "read").get(f"/api/v1/studies/{study.slug}/template/").status_code == 404
     text = api(cast.ben(), "read").get(f"/api/v1/studies/{study.slug}/template/").content.decode()
-    assert text == template_of(study)
+    assert text == build_template(study)
     client = api(cast.cleo(), "read", "write")
     names = [row["name"] for row in client.get("/api/v1/study-templates/").json()]
     assert names == built_in_names()
@@ -298,7 +298,7 @@ def test_the_api_exports_previews_and_creates():
 def test_the_commands_write_preview_and_create(tmp_path):
     study, path = planned_study(), tmp_path / "a.obelus.yaml"
     call_command("export_template", study.slug, to=str(path), stdout=io.StringIO())
-    assert path.read_text() == template_of(study)
+    assert path.read_text() == build_template(study)
     out = io.StringIO()
     call_command("import_template", str(path), owner="ada", dry_run=True, stdout=out)
     assert "Nothing was stored." in out.getvalue()

@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from releases.gold.options import Options
-from releases.reports.compute import reliability_of
+from releases.reports.compute import compute_reliability
 from releases.study_report.build import build_report
 from tests import cast
 from tests.releases.study import judged_study
@@ -50,7 +50,7 @@ def test_command_page_and_report_agree_on_the_included_paradigms(client):
     assert [row["value_included"] for row in numbers["coefficients"]] == [
         row["value_included"] for row in document["coefficients"]
     ]
-    page_report = reliability_of(study, rule="4/5")
+    page_report = compute_reliability(study, rule="4/5")
     assert page_report["coefficients"] == document["coefficients"]
     client.force_login(cast.ada())
     page = client.get(reverse("study-reliability", args=["judged"]), {"rule": "4/5"}).content.decode()
