@@ -41,13 +41,13 @@ def ring() -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=64)
-def _derived(key: str, purpose: bytes) -> bytes:
+def _derive_key(key: str, purpose: bytes) -> bytes:
     return HKDF(SHA256(), length=32, salt=None, info=purpose).derive(key.encode())
 
 
 @lru_cache(maxsize=16)
 def _cipher(keys: tuple[str, ...], purpose: bytes) -> MultiFernet:
-    return MultiFernet([Fernet(base64.urlsafe_b64encode(_derived(key, purpose))) for key in keys])
+    return MultiFernet([Fernet(base64.urlsafe_b64encode(_derive_key(key, purpose))) for key in keys])
 
 
 def encrypt(data: bytes, *, purpose: bytes) -> bytes:
@@ -88,7 +88,7 @@ def keyed_digests(text: str, *, purpose: bytes) -> list[str]:
     """A digest of the text under each key, the current one first: equal texts can be looked up, not read."""
     digests = []
     for key in ring():
-        mac = HMAC(_derived(key, purpose), SHA256())
+        mac = HMAC(_derive_key(key, purpose), SHA256())
         mac.update(text.encode())
         digests.append(base64.urlsafe_b64encode(mac.finalize()).decode().rstrip("="))
     return digests

@@ -67,7 +67,7 @@ class PowerAnalysis(CommandOutput):
         if not 0 < options["alpha"] < 1:
             raise BadInput(f"alpha is {options['alpha']}.", remedy="It lies between 0 and 1.")
         price, currency = self.price(options)
-        compute = prospective if options["mode"] == "prospective" else self.resampled
+        compute = prospective if options["mode"] == "prospective" else self.resample_power
         document = compute(options, price)
         if options["json"]:
             self.print_json({**document, "currency": currency})

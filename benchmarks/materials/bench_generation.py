@@ -22,11 +22,11 @@ MOST_S, MOST_MB = 60, 500
 def draw(language: str, n: int) -> dict[str, object]:
     """Draw n pairs of every paradigm of a language in this process."""
     start = time.process_time()
-    from experiments.generation.paradigms import find_paradigm, sample_pairs, shipped
+    from experiments.generation.paradigms import find_paradigm, sample_pairs, shipped_paradigms
 
     imported = time.process_time() - start
     seconds, rows = {}, []
-    for uid in shipped(language):
+    for uid in shipped_paradigms(language):
         begun = time.process_time()
         rows += sample_pairs(find_paradigm(uid, language=language), n)
         seconds[uid] = time.process_time() - begun

@@ -33,7 +33,7 @@ from analysis.ngrams import token_logprobs, train_model  # noqa: E402
 from analysis.scoring.registry import scorer  # noqa: E402
 from analysis.scoring.words.tokens import Tokenization  # noqa: E402
 from analysis.training import Corpus, Plan, make_plan, read_cola, read_corpus  # noqa: E402
-from experiments.generation.paradigms import find_paradigm, sample_pairs, shipped  # noqa: E402
+from experiments.generation.paradigms import find_paradigm, sample_pairs, shipped_paradigms  # noqa: E402
 
 #: Published accuracies of the repository of BLiMP (5-gram, LSTM, Transformer-XL, GPT-2), and of people.
 PUBLISHED = ROOT / "tests" / "reference" / "blimp_accuracies.csv"
@@ -143,7 +143,7 @@ def pair_sets(options: argparse.Namespace) -> tuple[Pairs, Pairs]:
             (row["sentence_good"], row["sentence_bad"])
             for row in sample_pairs(find_paradigm(uid), options.n, seed=0)
         ]
-        for uid in shipped()
+        for uid in shipped_paradigms()
     }
     return given, ours
 

@@ -295,7 +295,7 @@ def leave(request: HttpRequest, provider_id: str) -> HttpResponse:
 
     The content policy lets forms lead to this site only, and browsers apply it to redirects of a form too.
     """
-    response = _asked(views.login, request, provider_id)
+    response = _call_provider(views.login, request, provider_id)
     if response.status_code != 302 or response["Location"].startswith("/"):
         return response
     page = render(request, "socialaccount/leave.html", {"address": response["Location"]})
@@ -305,10 +305,10 @@ def leave(request: HttpRequest, provider_id: str) -> HttpResponse:
 
 def come_back(request: HttpRequest, provider_id: str) -> HttpResponse:
     """Come back from the other service, logged in or with what it says instead."""
-    return _asked(views.callback, request, provider_id)
+    return _call_provider(views.callback, request, provider_id)
 
 
-def _asked(view: Callable[..., HttpResponse], request: HttpRequest, provider_id: str) -> HttpResponse:
+def _call_provider(view: Callable[..., HttpResponse], request: HttpRequest, provider_id: str) -> HttpResponse:
     """The response of a view that asks the other service; a page where it does not answer."""
     try:
         return view(request, provider_id)

@@ -70,7 +70,7 @@ def note_use(session: Any) -> None:
         session[USED_ON] = today
 
 
-def sessions_of(user: User) -> "QuerySet[Any]":
+def live_sessions(user: User) -> "QuerySet[Any]":
     """The login sessions of a user that have not expired."""
     rows: QuerySet[Any] = SessionStore.get_model_class().objects.filter(user=user)
     return rows.filter(expire_date__gt=timezone.now())
@@ -83,5 +83,5 @@ def public_id(row: Any) -> str:
 
 def end_sessions(user: User, *, keep: str | None = None) -> int:
     """Log a user out everywhere, but in the session of this key; the number of sessions ended."""
-    rows = sessions_of(user).exclude(session_key=keep or "")
+    rows = live_sessions(user).exclude(session_key=keep or "")
     return rows.delete()[0]

@@ -47,7 +47,7 @@ class WebhookSerializer(serializers.ModelSerializer[Webhook]):
 
     def get_host(self, row: Webhook) -> str:
         """The host of the address."""
-        return endpoints.host_of(row)
+        return endpoints.address_host(row)
 
     def to_representation(self, instance: Webhook) -> dict[str, Any]:
         """Leave out the address for viewers: its path may be a secret of the receiver's service."""

@@ -34,7 +34,7 @@ def catch_remarks(
         remarks.append("One catch trial is too few: attentive participants also make a slip.")
     if not targets:
         return remarks
-    familiar = {_normalized(text) for text in targets}, {_normalized(text) for text in practice}
+    familiar = {_normalize_text(text) for text in targets}, {_normalize_text(text) for text in practice}
     for number, texts in enumerate(catch, start=1):
         if number - 1 not in instructions:
             remarks += [
@@ -56,9 +56,9 @@ def _remarks(
         remarks.append("ends unlike the other sentences.")
     if _is_conspicuous([_begin(text) for text in texts], [_begin(text) for text in targets]):
         remarks.append("begins unlike the other sentences.")
-    if any(_normalized(text) in familiar[0] for text in texts):
+    if any(_normalize_text(text) in familiar[0] for text in texts):
         remarks.append("has a sentence of the materials.")
-    if any(_normalized(text) in familiar[1] for text in texts):
+    if any(_normalize_text(text) in familiar[1] for text in texts):
         remarks.append("has a sentence of the practice.")
     return remarks
 
@@ -81,7 +81,7 @@ def _begin(text: str) -> str:
     return "A" if first.isupper() else "a" if first.islower() else ""
 
 
-def _normalized(text: str) -> str:
+def _normalize_text(text: str) -> str:
     """Normalize a text for comparison."""
     return " ".join(unicodedata.normalize("NFC", text).casefold().split())
 

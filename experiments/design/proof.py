@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from experiments.design.trials import PlannedTrial
-from experiments.design.tuples import members_of, most_meetings
+from experiments.design.tuples import member_keys, most_meetings
 
 
 @dataclass(frozen=True)
@@ -97,8 +97,8 @@ def claims(lists: Sequence[Sequence[PlannedTrial]]) -> list[Claim]:
     >>> [claim.holds for claim in claims([[PlannedTrial("a", "1")], [PlannedTrial("a", "1")]])]
     [True, True]
     """
-    if any(members_of(trial)[1:] for trials in lists for trial in targets(trials)):
-        return [*_set_claims(lists), *_shared(lists)]
+    if any(member_keys(trial)[1:] for trials in lists for trial in targets(trials)):
+        return [*_set_claims(lists), *_check_shared_trials(lists)]
     counts = [list_counts(trials) for trials in lists]
     results = [
         _claim(
@@ -120,10 +120,10 @@ def claims(lists: Sequence[Sequence[PlannedTrial]]) -> list[Claim]:
         )
     if any(trial.expected_first is not None for trials in lists for trial in targets(trials)):
         results.append(_sides(lists, counts))
-    return [*results, *_shared(lists)]
+    return [*results, *_check_shared_trials(lists)]
 
 
-def _shared(lists: Sequence[Sequence[PlannedTrial]]) -> list[Claim]:
+def _check_shared_trials(lists: Sequence[Sequence[PlannedTrial]]) -> list[Claim]:
     """Check that lists share their anchors and fillers, anchors first."""
     results = []
     for kind, text in (
@@ -148,10 +148,10 @@ def _anchors_first(trials: Sequence[PlannedTrial]) -> bool:
 
 def _set_claims(lists: Sequence[Sequence[PlannedTrial]]) -> list[Claim]:
     """Check lists of sets, within each paradigm."""
-    sets = [(trial.paradigm, members_of(trial)) for trials in lists for trial in targets(trials)]
+    sets = [(trial.paradigm, member_keys(trial)) for trials in lists for trial in targets(trials)]
     meetings = Counter(pair for _, members in sets for pair in combinations(sorted(members), 2))
     in_lists = [
-        _spread(Counter(key for trial in targets(trials) for key in members_of(trial)))
+        _spread(Counter(key for trial in targets(trials) for key in member_keys(trial)))
         for trials in lists
         if trials
     ]

@@ -7,7 +7,7 @@ from typing import Literal
 from analysis.errors import BadInput
 from experiments.design.plan import DesignSpec, Extras, planned_lists
 from experiments.design.trials import PlannedTrial, Stimulus, by_paradigm
-from experiments.design.tuples import members_of
+from experiments.design.tuples import member_keys
 
 Items = Literal["any", "new", "same"]
 
@@ -90,7 +90,7 @@ def items_shown(lists: Sequence[Sequence[PlannedTrial]], item_of: dict[str, str]
         for trials in lists
         for trial in trials
         if trial.kind == "target"
-        for key in members_of(trial)
+        for key in member_keys(trial)
         if key in item_of
     }
 

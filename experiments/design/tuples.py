@@ -197,12 +197,12 @@ def tuple_lists(
     return lists
 
 
-def members_of(trial: PlannedTrial) -> list[str]:
+def member_keys(trial: PlannedTrial) -> list[str]:
     """Return the keys of the sentences that a planned trial shows: several for a set.
 
     Examples
     --------
-    >>> members_of(PlannedTrial("12,4,7,9", "")), members_of(PlannedTrial("12", "one"))
+    >>> member_keys(PlannedTrial("12,4,7,9", "")), members_of(PlannedTrial("12", "one"))
     (['12', '4', '7', '9'], ['12'])
     """
     return trial.key.split(",")

@@ -17,7 +17,7 @@ from analysis.errors import BadInput
 from config.api_schema import ErrorSerializer
 from experiments.api.authentication import count_request
 from experiments.api.serializers import ObjectField, storable
-from experiments.generation.paradigms import sample_pairs, source_of
+from experiments.generation.paradigms import read_source, sample_pairs
 from experiments.generation.stored.library import (
     CHECK_SECONDS,
     MAX_CHARACTERS,
@@ -26,12 +26,12 @@ from experiments.generation.stored.library import (
     built_in,
     built_in_paradigm,
     check,
-    chosen,
     delete_paradigm,
-    language_of,
     languages_with_paradigms,
     may_change,
+    read_language,
     save_paradigm,
+    select_paradigms,
 )
 from experiments.generation.stored.pair_sets import MAX_EACH, MAX_IMMEDIATE, create_pair_set, delete_pair_set
 from experiments.generation.stored.word_lists import lexicon_for
@@ -71,7 +71,7 @@ class ParadigmTextSerializer(ParadigmSerializer):
     text = serializers.CharField(help_text="TOML.")
 
 
-def described(row: BuiltIn) -> dict[str, Any]:
+def describe_paradigm(row: BuiltIn) -> dict[str, Any]:
     """Return a paradigm of the platform as plain data."""
     paradigm = row.paradigm
     names = ("uid", "phenomenon", "field", "definition", "n_frames")
@@ -101,7 +101,7 @@ class ParadigmsView(generics.GenericAPIView[Any]):
         language = request.query_params.get("language", "en")
         if language not in languages_with_paradigms():
             raise BadInput(f"there are no paradigms in {language!r}.", column="language")
-        rows = self.paginate_queryset([described(row) for row in built_in(language)])
+        rows = self.paginate_queryset([describe_paradigm(row) for row in built_in(language)])
         return self.get_paginated_response(ParadigmSerializer(rows, many=True).data)
 
 
@@ -118,7 +118,7 @@ class ParadigmView(APIView):
         row = built_in_paradigm(language, uid)
         if row is None:
             raise Http404
-        return Response({**described(row), "text": source_of(uid, language=language).decode()})
+        return Response({**describe_paradigm(row), "text": read_source(uid, language=language).decode()})
 
 
 class LintRequest(serializers.Serializer[Any]):
@@ -170,7 +170,7 @@ class LintView(APIView):
         form = LintRequest(data=request.data)
         form.is_valid(raise_exception=True)
         data = form.validated_data
-        lexicon = lexicon_for(user, language_of(data["text"]))
+        lexicon = lexicon_for(user, read_language(data["text"]))
         return Response(check(data["text"], lexicon=lexicon, n=data["n"], seed=data["seed"]).document())
 
 
@@ -300,7 +300,7 @@ class GenerateView(APIView):
         form = GenerateRequest(data=request.data)
         form.is_valid(raise_exception=True)
         data = form.validated_data
-        choices = chosen(user, data["paradigms"])
+        choices = select_paradigms(user, data["paradigms"])
         if data["n"] * len(choices) > MAX_IMMEDIATE:
             raise BadInput(
                 f"{data['n'] * len(choices):,} pairs in all.",

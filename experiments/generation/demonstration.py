@@ -110,10 +110,10 @@ def catch_pairs(n: int, *, seed: int = 0) -> list[tuple[str, str]]:
     sentences = (pair.good for pair in _pairs("transitive", seed=seed))
     # Another first word could be a name, which begins a sentence and may end one.
     plain = (text for text in sentences if text.startswith("The "))
-    return [(text, _reversed(text)) for text in itertools.islice(plain, n)]
+    return [(text, _reverse_words(text)) for text in itertools.islice(plain, n)]
 
 
-def _reversed(sentence: str) -> str:
+def _reverse_words(sentence: str) -> str:
     words = sentence.rstrip(".").lower().split()[::-1]
     return f"{' '.join(words).capitalize()}."
 

@@ -143,7 +143,7 @@ def _measured(upload: Upload) -> int:
 
 def quotas_of(user: Any) -> list[Quota]:
     """Return the quotas that uploads of a user may count towards."""
-    return [quota_of(user), *(quota_of(user, lab) for lab in Lab.objects.taking_studies_of(user))]
+    return [quota_of(user), *(quota_of(user, lab) for lab in Lab.objects.open_to_studies_by(user))]
 
 
 def _check_quota(user: Any, files: "Sequence[File[Any]]", lab: Lab | None, purpose: str) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 from analysis.text import plural
 from experiments.design.proof import Claim, ListCounts, claims, list_counts
 from experiments.design.trials import PlannedTrial
-from experiments.design.tuples import members_of
-from experiments.lists.build import design_of, label_of, lists_by_round, target_rows
-from experiments.lists.rounds import Round, rounds_of
+from experiments.design.tuples import member_keys
+from experiments.lists.build import get_design, list_label, lists_by_round, target_rows
+from experiments.lists.rounds import Round, list_rounds
 from experiments.models import Design, Experiment
 from experiments.tasks.registry import get_task
 
@@ -71,7 +71,7 @@ def _percent(share: float) -> str:
     return f"{share:.0f} %" if 1 <= share <= 99 else f"{share:.1f} %"
 
 
-def coverage_of(study: Experiment, rounds: Sequence[RoundProof]) -> Coverage:
+def compute_coverage(study: Experiment, rounds: Sequence[RoundProof]) -> Coverage:
     """Return the share of the materials that the lists of all rounds show."""
     keys: set[str] = set()
     for proof in rounds:
@@ -84,8 +84,8 @@ def proofs(study: Experiment) -> list[RoundProof]:
     """Return all rounds of the current design; raise BadInput where it makes no lists."""
     round_proofs: list[RoundProof] = []
     earlier: set[str] = set()
-    for round_, lists in zip(rounds_of(design_of(study), study), lists_by_round(study), strict=True):
-        by_label = {label_of(number, round_.number): trials for number, trials in enumerate(lists, start=1)}
+    for round_, lists in zip(list_rounds(get_design(study), study), lists_by_round(study), strict=True):
+        by_label = {list_label(number, round_.number): trials for number, trials in enumerate(lists, start=1)}
         round_claims = [*claims(lists), *_repetition_claims(round_, lists, earlier)]
         counts = {label: list_counts(trials) for label, trials in by_label.items()}
         round_proofs.append(RoundProof(round_, by_label, counts, tuple(round_claims)))
@@ -96,7 +96,7 @@ def proofs(study: Experiment) -> list[RoundProof]:
 def _keys(lists: Lists) -> set[str]:
     """Return the keys of the sentences or pairs that lists show as targets."""
     return {
-        key for trials in lists for trial in trials if trial.kind == "target" for key in members_of(trial)
+        key for trials in lists for trial in trials if trial.kind == "target" for key in member_keys(trial)
     }
 
 
@@ -118,8 +118,8 @@ def _repetition_claims(round_: Round, lists: Lists, earlier: set[str]) -> list[C
 
 def design_document(study: Experiment) -> dict[str, Any]:
     """Return design, rounds, lists and claims as plain values, for JSON."""
-    design, rounds = design_of(study), proofs(study)
-    coverage = coverage_of(study, rounds)
+    design, rounds = get_design(study), proofs(study)
+    coverage = compute_coverage(study, rounds)
     return {
         "experiment": study.slug,
         "current_round": study.current_round,

@@ -28,7 +28,7 @@ from experiments.design.rounds import RoundSpec, planned_rounds
 from experiments.design.trials import PlannedTrial as DesignTrial
 from experiments.design.trials import Stimulus, by_paradigm
 from experiments.lists.extra_trials import CHECK, checked_trials
-from experiments.lists.rounds import Round, rounds_of
+from experiments.lists.rounds import Round, list_rounds
 from experiments.materials.markup import COLUMN
 from experiments.models import (
     Design,
@@ -60,18 +60,18 @@ def target_rows(experiment: Experiment) -> "QuerySet[MinimalPair] | QuerySet[Sen
 
 def items_left_out(experiment: Experiment) -> list[str]:
     """Return the items that the researcher left out of the study's lists, for any reason."""
-    stored = design_of(experiment).left_out_of(experiment.materials)
+    stored = get_design(experiment).left_out_items(experiment.materials)
     return sorted({key for keys in stored.values() for key in keys})
 
 
-def targets_of(experiment: Experiment) -> list[Stimulus]:
+def target_stimuli(experiment: Experiment) -> list[Stimulus]:
     """Return the study's pairs or sentences as stimuli."""
     return _stimuli(target_rows(experiment))
 
 
 def dealt_targets(experiment: Experiment) -> list[Stimulus]:
     """Return the targets as lists deal them: sentences without a condition are items of their own."""
-    targets = targets_of(experiment)
+    targets = target_stimuli(experiment)
     if get_task(experiment.task).shows == "sentence" and any(not target.condition for target in targets):
         return _with_own_items(targets)
     return targets
@@ -111,7 +111,7 @@ def _stimuli(rows: "QuerySet[MinimalPair] | QuerySet[Sentence]") -> list[Stimulu
     ]
 
 
-def fillers_of(experiment: Experiment, design: Design) -> list[Stimulus]:
+def filler_stimuli(experiment: Experiment, design: Design) -> list[Stimulus]:
     """Return the fillers as stimuli without paradigm and condition, which order rules ignore.
 
     They are those of the study's own materials, then those of the chosen set.
@@ -185,7 +185,7 @@ def _whole_number(value: Any, name: str, *, least: int = 1) -> int:
     return value
 
 
-def design_of(experiment: Experiment) -> Design:
+def get_design(experiment: Experiment) -> Design:
     """Return the study's design, or an unsaved default design."""
     return Design.objects.filter(experiment=experiment).first() or Design(experiment=experiment)
 
@@ -262,7 +262,7 @@ def _with_expected(entry: dict[str, Any]) -> dict[str, Any]:
     return {**entry, "options": options}
 
 
-def payload_of(entry: dict[str, Any]) -> dict[str, Any]:
+def trial_payload(entry: dict[str, Any]) -> dict[str, Any]:
     """Return what a session shows: ``good`` and ``bad``, or ``sentence`` with the range of right answers."""
     payload = {name: entry[name] for name in ("feedback", "language", COLUMN, CHECK) if entry.get(name)}
     if len(entry.get("options", ())) > 2:
@@ -288,13 +288,13 @@ def current_lists(experiment: Experiment) -> list[list[DesignTrial]]:
 
 def lists_by_round(experiment: Experiment) -> list[list[list[DesignTrial]]]:
     """Return the lists of the current design for each round, without storing them."""
-    design, entries = design_of(experiment), checked_extras(experiment)
+    design, entries = get_design(experiment), checked_extras(experiment)
     targets = dealt_targets(experiment)
     rounds = [
         RoundSpec(
             design_spec(experiment, design, round_, targets), items=round_.items, without=round_.without
         )
-        for round_ in rounds_of(design, experiment)
+        for round_ in list_rounds(design, experiment)
     ]
     n_items = len({target.item for target in targets})
     schemes = [round_.spec for round_ in rounds if round_.spec.per_paradigm is None]
@@ -312,7 +312,7 @@ def lists_by_round(experiment: Experiment) -> list[list[list[DesignTrial]]]:
         targets,
         rounds,
         extras=Extras(
-            fillers=fillers_of(experiment, design),
+            fillers=filler_stimuli(experiment, design),
             catch=extras["catch"][:n_catch],
             practice=extras["practice"],
             anchors=extras["anchor"],
@@ -326,14 +326,14 @@ def make_lists(version: ExperimentVersion) -> list[PresentationList]:
     if stored := list(version.lists.all()):
         return stored
     experiment = version.experiment
-    per_block = design_of(experiment).trials_per_block or 50
+    per_block = get_design(experiment).trials_per_block or 50
     created = []
     for round_number, lists in enumerate(lists_by_round(experiment), start=1):
         for number, trials in enumerate(lists, start=1):
             presentation_list = PresentationList.objects.create(
                 experiment=experiment,
                 version=version,
-                label=label_of(number, round_number),
+                label=list_label(number, round_number),
                 round=round_number,
                 n_trials=len(trials),
             )
@@ -344,7 +344,7 @@ def make_lists(version: ExperimentVersion) -> list[PresentationList]:
     return created
 
 
-def label_of(number: int, round_number: int) -> str:
+def list_label(number: int, round_number: int) -> str:
     """Return the label of a list: its number, in further rounds preceded by that of the round."""
     return str(number) if round_number == 1 else f"R{round_number}-{number}"
 
@@ -362,7 +362,7 @@ def _rows(
     for trial in trials:
         content: dict[str, Any] = {}
         if trial.kind in entries:
-            content["payload"] = payload_of(entries[trial.kind][int(trial.key)])
+            content["payload"] = trial_payload(entries[trial.kind][int(trial.key)])
         elif shows == "set":
             content["payload"] = {"sentences": [int(key) for key in trial.key.split(",")]}
         else:

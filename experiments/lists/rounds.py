@@ -61,7 +61,7 @@ class Round:
         return f"{ITEMS[self.items]}; for {PARTICIPANTS[self.participants]}"
 
 
-def rounds_of(design: Design, experiment: Experiment) -> list[Round]:
+def list_rounds(design: Design, experiment: Experiment) -> list[Round]:
     """Return all rounds; the first is the design itself, with the study's limits."""
     first = Round(
         kind=design.kind,
@@ -77,12 +77,14 @@ def rounds_of(design: Design, experiment: Experiment) -> list[Round]:
     ]
 
 
-def current_round_of(experiment: Experiment) -> Round:
+def current_round(experiment: Experiment) -> Round:
     """Return the round that takes participants; its limits default to those of the study."""
     number = experiment.current_round
     design = Design.objects.filter(experiment=experiment).first() if number > 1 else None
     stored = design.rounds[number - 2] if design and len(design.rounds) > number - 2 else {}
-    round_ = _round(_checked(stored, number), number) if stored else Round(number=number, participants="any")
+    round_ = (
+        _round(_check_row(stored, number), number) if stored else Round(number=number, participants="any")
+    )
     return replace(
         round_,
         target_judgments=_or(round_.target_judgments, experiment.target_judgments),
@@ -116,10 +118,10 @@ def checked_rounds(rows: Any) -> list[dict[str, Any]]:
         raise BadInput("rounds have to be a list of objects.", remedy='Write [{"kind": "sample", …}].')
     if len(rows) > MOST_ROUNDS:
         raise BadInput(f"there are {len(rows)} further rounds.", remedy=f"Take at most {MOST_ROUNDS}.")
-    return [_checked(row, number) for number, row in enumerate(rows, start=2)]
+    return [_check_row(row, number) for number, row in enumerate(rows, start=2)]
 
 
-def _checked(row: Any, number: int) -> dict[str, Any]:
+def _check_row(row: Any, number: int) -> dict[str, Any]:
     defaults = {field.name: field.default for field in fields(Round)}
     if not isinstance(row, Mapping):
         raise BadInput(f"round {number} is not an object.", remedy='Write {"kind": "sample", …}.')
@@ -164,7 +166,7 @@ def _round(row: Mapping[str, Any], number: int) -> Round:
 Showings = dict[tuple[str, int], dict[int, int]]
 
 
-def showings_of(lists: Collection[int], *, unit: str = Experiment.TargetUnit.STIMULUS) -> Showings:
+def count_showings(lists: Collection[int], *, unit: str = Experiment.TargetUnit.STIMULUS) -> Showings:
     """Return how often each list shows each of its target sentences and pairs, or each of their items."""
     showings: Showings = {}
     targets = PlannedTrial.objects.filter(list__in=lists, kind=TrialKind.TARGET).order_by()
@@ -196,7 +198,7 @@ def fewest_showings(lists: QuerySet[PresentationList], *, unit: str) -> tuple[in
     if first is None:
         return 0, 0
     if all(first[column] is None for column in columns):  # sets: each of their members is shown
-        showings = showings_of(list(lists.values_list("pk", flat=True)), unit=unit)
+        showings = count_showings(list(lists.values_list("pk", flat=True)), unit=unit)
         return first["n_lists"], min(sum(times.values()) for times in showings.values())
     return first["n_lists"], first["n"]
 

@@ -125,7 +125,7 @@ def ranked_charsets(data: bytes) -> list[Candidate]:
             continue
         if charset.name == "Latin-1" and re.search("[\x80-\x9f]", text):
             continue  # control characters: Windows-1252 has letters and punctuation at these bytes
-        score, weights = _scored(text, charset)
+        score, weights = _score_text(text, charset)
         if text not in candidates or score > candidates[text].score:
             candidates[text] = Candidate(charset, text, score, weights)
     return sorted(candidates.values(), key=lambda candidate: -candidate.score)
@@ -168,7 +168,7 @@ def non_ascii_sample(data: bytes) -> bytes:
     return b"\n".join(lines)
 
 
-def _scored(text: str, charset: Charset) -> Score:
+def _score_text(text: str, charset: Charset) -> Score:
     """Score a decoded text, and each of its characters, with the best fitting language of its encoding."""
     contexts = list(_contexts(text))
     if isinstance(charset.languages, str):

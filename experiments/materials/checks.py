@@ -47,7 +47,7 @@ SPACELESS_SCRIPTS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\
 _STRAIGHT, _CURLY = re.compile("['\"]"), re.compile("[‘’“”]")
 
 
-def compared(text: str) -> str:
+def normalize_text(text: str) -> str:
     """Normalize a text for comparison: Unicode NFC."""
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
@@ -109,7 +109,7 @@ def findings(materials: Materials) -> Iterator[Finding]:
         context=contexts,
         # One sentence after two contexts is two stimuli.
         compared=[
-            compared(f"{context}{_BETWEEN}{text}" if context else text)
+            normalize_text(f"{context}{_BETWEEN}{text}" if context else text)
             for context, text in zip(contexts, materials.sentences["text"], strict=True)
         ],
     )
@@ -122,7 +122,7 @@ def findings(materials: Materials) -> Iterator[Finding]:
     )
     for pair_check in _PAIR_CHECKS:
         yield from pair_check(pairs)
-    yield from _unpaired(sentences, pairs)
+    yield from _find_unpaired(sentences, pairs)
 
 
 def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -231,7 +231,7 @@ def _long_texts(sentences: pd.DataFrame) -> Iterator[Finding]:
             yield Finding("warning", "long_word", message, file, row, (name,))
 
 
-def _unlabelled(sentences: pd.DataFrame) -> Iterator[Finding]:
+def _find_unlabelled(sentences: pd.DataFrame) -> Iterator[Finding]:
     targets = sentences[~sentences["is_filler"].astype(bool)]
     ids = tuple(targets["sentence_id"][targets["expected"] == ""])
     if ids:
@@ -288,7 +288,7 @@ def _duplicate_pairs(pairs: pd.DataFrame) -> Iterator[Finding]:
         yield Finding("warning", "duplicate_pair", message, second["file"], second["row"], ids)
 
 
-def _unpaired(sentences: pd.DataFrame, pairs: pd.DataFrame) -> Iterator[Finding]:
+def _find_unpaired(sentences: pd.DataFrame, pairs: pd.DataFrame) -> Iterator[Finding]:
     """Sentences with an expected status that are in no pair."""
     if pairs.empty:
         yield Finding("note", "no_pairs", "the set has no minimal pair: its sentences can only be rated.")
@@ -321,7 +321,7 @@ _SENTENCE_CHECKS: tuple[Callable[[pd.DataFrame], Iterator[Finding]], ...] = (
     _stray,
     _quote_styles,
     _long_texts,
-    _unlabelled,
+    _find_unlabelled,
     _markup,
 )
 _PAIR_CHECKS: tuple[Callable[[pd.DataFrame], Iterator[Finding]], ...] = (

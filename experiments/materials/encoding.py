@@ -199,7 +199,7 @@ class InferredEncoding:
         return "\n".join([f"{head}; check them, --encoding sets another:", *lines])
 
 
-def _check_of(data: bytes, text: str, name: str, file: str) -> InferredEncoding:
+def _collect_evidence(data: bytes, text: str, name: str, file: str) -> InferredEncoding:
     """Collect the lines with non-ASCII characters, and how other encodings read them."""
     lines: list[tuple[int, str]] = []
     n_lines = 0
@@ -260,7 +260,7 @@ def max_unpacked_bytes(path: Path) -> int:
     return min(MAX_UNPACKED_BYTES, max(FREE_BYTES, MAX_RATIO * path.stat().st_size))
 
 
-def _unpacked(path: Path) -> bytes:
+def _decompress(path: Path) -> bytes:
     most = max_unpacked_bytes(path)
     with gzip.open(path) as packed:
         data = packed.read(most + 1)
@@ -289,7 +289,7 @@ def read_text(path: Path, *, encoding: Encoding = "") -> Decoded:
     """Read a text file of unknown encoding."""
     chosen = encoding if isinstance(encoding, str) else encoding.get(path.name, encoding.get("", ""))
     try:
-        data = _unpacked(path) if path.suffix.lower() == ".gz" else path.read_bytes()
+        data = _decompress(path) if path.suffix.lower() == ".gz" else path.read_bytes()
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise BadInput(f"cannot be read ({reason}).", file=path.name) from None
@@ -304,7 +304,9 @@ def decode(data: bytes, *, file: str = "", encoding: str = "") -> Decoded:
     >>> decode(b"bad,good\r1,2").newline
     'CR'
     """
-    name, skip, inferred = guess_encoding(data, file=file) if not encoding else _requested(data, encoding)
+    name, skip, inferred = (
+        guess_encoding(data, file=file) if not encoding else _requested_encoding(data, encoding)
+    )
     try:
         text = data[skip:].decode(CODECS.get(name, name))
     except UnicodeDecodeError as error:
@@ -323,11 +325,11 @@ def decode(data: bytes, *, file: str = "", encoding: str = "") -> Decoded:
             row=line_after(before.encode("utf-8", "surrogatepass")),
             remedy="Save the file as UTF-8.",
         )
-    check = _check_of(data, text, name, file) if inferred else None
+    check = _collect_evidence(data, text, name, file) if inferred else None
     return Decoded(text, name, bool(skip), line_ends(text), inferred, file, check)
 
 
-def _requested(data: bytes, encoding: str) -> tuple[str, int, bool]:
+def _requested_encoding(data: bytes, encoding: str) -> tuple[str, int, bool]:
     """Return the requested encoding and the length of a byte order mark, as :func:`guess_encoding` does."""
     name = encoding_name(encoding)
     mark = "\ufeff".encode(CODECS.get(name, name), "ignore")

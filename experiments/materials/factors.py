@@ -50,7 +50,7 @@ def factor_name(column: str) -> str:
     return f"{name}_factor" if name.lower() in {*JUDGMENT_COLUMNS, *EXPORT_COLUMNS} else name
 
 
-def levels_of(cells: pd.DataFrame, order: Levels, *, file: str) -> dict[str, dict[str, str]]:
+def list_levels(cells: pd.DataFrame, order: Levels, *, file: str) -> dict[str, dict[str, str]]:
     """Return by column each value's level, in the researcher's order, else in that of the file.
 
     ``cells`` are the targets' cells of the factor columns; the index is the row of the file.

@@ -48,7 +48,7 @@ def as_blocks(text: str, *, top_level: int = TOP_LEVEL, line_breaks: bool = Fals
     '<h2>Time</h2>\\n<p>Ten <em>short</em> minutes.</p>\\n<ul>\\n<li>&lt;script&gt;</li>\\n</ul>\\n'
     """
     parser = _BREAKING_PARSER if line_breaks else _PARSER
-    html = parser.renderer.render(tokens_of(text, top_level=top_level), parser.options, {})
+    html = parser.renderer.render(parse_markdown(text, top_level=top_level), parser.options, {})
     return nh3.clean(
         html,
         tags=_TAGS,
@@ -58,7 +58,7 @@ def as_blocks(text: str, *, top_level: int = TOP_LEVEL, line_breaks: bool = Fals
     )
 
 
-def tokens_of(text: str, *, top_level: int = TOP_LEVEL) -> Sequence[Token]:
+def parse_markdown(text: str, *, top_level: int = TOP_LEVEL) -> Sequence[Token]:
     """Parse Markdown; bare addresses become links, and headings begin at ``top_level``."""
     linked = _BARE.sub(lambda match: f"[{match[0]}]({_target(match[0])})", as_html(text))
     tokens = _PARSER.parse(linked)

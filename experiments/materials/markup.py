@@ -82,15 +82,15 @@ def as_html(text: str) -> str:
     """
     parts, end = [], 0
     for tag in _TAG.finditer(text):
-        parts += [_escaped(text[end : tag.start()]), tag.group()]
+        parts += [_escape_text(text[end : tag.start()]), tag.group()]
         end = tag.end()
-    parts.append(_escaped(text[end:]))
+    parts.append(_escape_text(text[end:]))
     return nh3.clean(
         "".join(parts), tags=set(TAGS), attributes=ATTRIBUTES, attribute_filter=_attribute, link_rel=None
     )
 
 
-def _escaped(part: str) -> str:
+def _escape_text(part: str) -> str:
     """Escape a part between tags, except for the references ``&lt;``, ``&gt;`` and ``&amp;``."""
     pieces, end = [], 0
     for reference in _REFERENCE.finditer(part):
@@ -139,16 +139,16 @@ def plain(text: str) -> str:
     >>> plain("<em>John</em> saw <ruby>私<rt>わたし</rt></ruby>, a &lt; b.")
     'John saw 私, a < b.'
     """
-    return _text_of(as_nodes(text))
+    return _join_text(as_nodes(text))
 
 
-def _text_of(nodes: list[Node]) -> str:
+def _join_text(nodes: list[Node]) -> str:
     parts = []
     for node in nodes:
         if isinstance(node, str):
             parts.append(node)
         elif node["tag"] not in _ANNOTATIONS:
-            parts.append(" " if node["tag"] == "br" else _text_of(node["nodes"]))
+            parts.append(" " if node["tag"] == "br" else _join_text(node["nodes"]))
     return "".join(parts)
 
 

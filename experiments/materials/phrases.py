@@ -17,16 +17,16 @@ def phrases(text: str, language: str) -> tuple[str, ...]:
     >>> phrases("She left.", "en")
     ('She left.',)
     """
-    model = model_of(language)
+    model = model_name(language)
     return _phrases(text, model) if model else (text,)
 
 
-def model_of(language: str) -> str:
+def model_name(language: str) -> str:
     """Return the model of a language tag: ``ja``, ``zh-hans`` or ``zh-hant``; empty for other languages.
 
     Examples
     --------
-    >>> [model_of(tag) for tag in ("ja-JP", "zh", "zh-Hant", "zh_TW", "yue", "de")]
+    >>> [model_name(tag) for tag in ("ja-JP", "zh", "zh-Hant", "zh_TW", "yue", "de")]
     ['ja', 'zh-hans', 'zh-hant', 'zh-hant', 'zh-hant', '']
     """
     primary, *subtags = language.replace("_", "-").casefold().split("-")

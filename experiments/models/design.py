@@ -88,14 +88,14 @@ class Design(models.Model):
     def __str__(self) -> str:
         return f"{self.get_kind_display()} of {self.experiment}"
 
-    def left_out_of(self, materials: MaterialSet | None) -> dict[str, list[str]]:
+    def left_out_items(self, materials: MaterialSet | None) -> dict[str, list[str]]:
         """Return the keys of the items left out, by reason; none of other materials."""
-        return _items_of(self.left_out, materials)
+        return _item_keys(self.left_out, materials)
 
     @property
     def fillers_left_out(self) -> dict[str, list[str]]:
         """The keys of the items left out of the filler set, by reason; none of another filler set."""
-        return _items_of(self.left_out.get("fillers", {}), self.filler_materials)
+        return _item_keys(self.left_out.get("fillers", {}), self.filler_materials)
 
     def leave_out(
         self, items: dict[str, list[str]], *, materials: MaterialSet, of_fillers: bool = False
@@ -108,7 +108,7 @@ class Design(models.Model):
         self.left_out = {**targets, **({"fillers": fillers} if fillers else {})}
 
 
-def _items_of(left_out: dict[str, Any], materials: MaterialSet | None) -> dict[str, list[str]]:
+def _item_keys(left_out: dict[str, Any], materials: MaterialSet | None) -> dict[str, list[str]]:
     is_same = materials is not None and left_out.get("materials") == materials.checksum
     return dict(left_out.get("items", {})) if is_same else {}
 

@@ -29,7 +29,7 @@ class LabQuerySet(models.QuerySet["Lab"]):
         """Return the labs of which the user is a member; staff see all."""
         return self if user.is_staff else self.filter(memberships__user=user).distinct()
 
-    def taking_studies_of(self, user: Any) -> "LabQuerySet":
+    def open_to_studies_by(self, user: Any) -> "LabQuerySet":
         """Return the labs to which the user may add studies: as manager or editor, staff included."""
         return self.filter(
             memberships__user=user, memberships__role__in=LabMembership.Role.editing()

@@ -177,7 +177,7 @@ def _store_file(alias: str, name: str, content: IO[bytes], stored_files: list[tu
 def _compare(manifest: dict[str, Any], restored: dict[str, type[models.Model]]) -> None:
     for table in manifest["tables"]:
         model = restored[table["model"]]
-        n_rows, digest = tables.checksum_of(model, using=DEFAULT_DB_ALIAS)
+        n_rows, digest = tables.table_checksum(model, using=DEFAULT_DB_ALIAS)
         if (n_rows, digest) != (table["rows"], table["sha256"]):
             raise BadInput(f"the restored rows of {table['model']} differ from the backup's.")
 

@@ -98,7 +98,7 @@ def parts(rows: Iterable[bytes]) -> Iterator[tuple[bytes, int]]:
         yield b"".join(waiting), len(waiting)
 
 
-def checksum_of(model: type[models.Model], *, using: str) -> tuple[int, str]:
+def table_checksum(model: type[models.Model], *, using: str) -> tuple[int, str]:
     """Return the number of rows of a stored table and the SHA-256 of their lines."""
     digest, n_rows = hashlib.sha256(), 0
     for line in lines(model, using=using):

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_POST
 from analysis.text import plural
 from experiments.accounts.adapters import TIME_ZONE, browser_time_zone, choose_time_zone, time_zone_names
 from experiments.accounts.history import record, record_token_made, revoke_tokens
-from experiments.accounts.login_sessions import end_sessions, public_id, sessions_of
+from experiments.accounts.login_sessions import end_sessions, live_sessions, public_id
 from experiments.models import ApiToken, LabMembership, Membership
 from experiments.models.access import token_digest
 from experiments.pages.access import AuthenticatedRequest
@@ -39,7 +39,7 @@ def account(request: AuthenticatedRequest) -> HttpResponse:
         "has_second_factor": Authenticator.objects.filter(user=request.user).exists(),
         "sessions": [
             {"row": row, "id": public_id(row), "is_this": row.session_key == request.session.session_key}
-            for row in sessions_of(request.user)
+            for row in live_sessions(request.user)
         ],
         "time_zone": request.session.get(TIME_ZONE, ""),
         "browser_time_zone": browser_time_zone(request),
@@ -115,7 +115,7 @@ def sessions(request: AuthenticatedRequest) -> HttpResponse:
     """End one login of the user, or all but the one that asks."""
     own_key = request.session.session_key
     if wanted := request.POST.get("session", ""):
-        rows = sessions_of(request.user).exclude(session_key=own_key)
+        rows = live_sessions(request.user).exclude(session_key=own_key)
         for row in rows:
             if public_id(row) == wanted:
                 row.delete()

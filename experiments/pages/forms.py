@@ -127,7 +127,7 @@ class NewStudyForm(forms.Form):
 
     def __init__(self, *args: Any, user: User | AnonymousUser, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        labs = Lab.objects.taking_studies_of(user)
+        labs = Lab.objects.open_to_studies_by(user)
         lab = self.fields["lab"]
         assert isinstance(lab, forms.ModelChoiceField)
         lab.queryset = labs
@@ -166,7 +166,7 @@ def ask(
 ON_A_PHONE = 25  # each row is a card there
 
 
-def page_of(request: HttpRequest, rows: Any, *, most: int) -> "Page[Any]":
+def paginate(request: HttpRequest, rows: Any, *, most: int) -> "Page[Any]":
     """Return the requested page; a shorter one on a phone."""
     return Paginator(rows, min(most, ON_A_PHONE) if is_phone(request) else most).get_page(
         request.GET.get("page")

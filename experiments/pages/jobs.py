@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, render
 from experiments.models import Job
 from experiments.models.lab import in_team
 from experiments.pages.access import role_in
-from experiments.pages.forms import page_of
+from experiments.pages.forms import paginate
 
 PER_PAGE = 50
 
@@ -25,7 +25,7 @@ def visible_jobs(user: User | AnonymousUser) -> QuerySet[Job]:
 @login_required
 def jobs(request: HttpRequest) -> HttpResponse:
     """List jobs, newest first."""
-    page = page_of(request, visible_jobs(request.user), most=PER_PAGE)
+    page = paginate(request, visible_jobs(request.user), most=PER_PAGE)
     return render(request, "experiments/jobs.html", {"section": "jobs", "page_of_jobs": page})
 
 

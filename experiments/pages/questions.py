@@ -21,14 +21,14 @@ from experiments.pages.editing.conflicts import (
     TAKE,
     Conflict,
     Edits,
+    attribute_conflicts,
+    form_version,
     is_outdated,
     keep_refused,
-    signed,
-    version_of,
 )
 from experiments.pages.forms import set_remark
 from experiments.pages.settings import next_version
-from experiments.pages.settings_steps import states_of
+from experiments.pages.settings_steps import step_states
 from experiments.studies.history import record_changes
 from experiments.studies.questionnaire import checked_questions, lines_from_questions
 
@@ -130,12 +130,12 @@ class QuestionForm(forms.Form):
         return row | {name: values for name, values in lists.items() if values}
 
 
-def forms_of(rows: Sequence[Mapping[str, Any]]) -> list[QuestionForm]:
+def build_forms(rows: Sequence[Mapping[str, Any]]) -> list[QuestionForm]:
     """Return forms of stored questions."""
-    return numbered([_initial(row) for row in rows])
+    return number_forms([_initial(row) for row in rows])
 
 
-def numbered(initials: Sequence[Mapping[str, Any]]) -> list[QuestionForm]:
+def number_forms(initials: Sequence[Mapping[str, Any]]) -> list[QuestionForm]:
     """Return forms with initial values, numbered in this order."""
     return [QuestionForm(prefix=f"q{index}", initial=dict(row)) for index, row in enumerate(initials)]
 
@@ -170,7 +170,9 @@ def questions(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST":
         return _save(request, slug)
     study = get_study(request.user, slug)
-    return _page(request, study, forms_of(study.questionnaire) or numbered([BLANK]), version=_version(study))
+    return _page(
+        request, study, build_forms(study.questionnaire) or number_forms([BLANK]), version=_version(study)
+    )
 
 
 @transaction.atomic
@@ -182,7 +184,9 @@ def _save(request: HttpRequest, slug: str) -> HttpResponse:
     version = request.POST.get("version", "")
     step, _, place = request.POST.get("do", "save").partition("-")
     if step != "save":
-        return _page(request, study, _rearranged(forms_sent, step, place), is_unsaved=True, version=version)
+        return _page(
+            request, study, _rearrange_forms(forms_sent, step, place), is_unsaved=True, version=version
+        )
     if is_outdated(request.POST, FIELD, study.questionnaire):
         rows = [form.row() for form in forms_sent if form.is_valid() and not form.is_blank]
         if rows != study.questionnaire:
@@ -214,7 +218,7 @@ def _conflict_page(
         lines_from_questions(rows),
         lines_from_questions(study.questionnaire),
     )
-    conflicts = signed([conflict], study, request.POST)
+    conflicts = attribute_conflicts([conflict], study, request.POST)
     keep_refused(study, request.user, conflicts)
     return _page(
         request,
@@ -229,10 +233,10 @@ def _conflict_page(
 
 
 def _version(study: Experiment) -> str:
-    return version_of(**{FIELD: study.questionnaire})
+    return form_version(**{FIELD: study.questionnaire})
 
 
-def _rearranged(forms_sent: list[QuestionForm], step: str, place: str) -> list[QuestionForm]:
+def _rearrange_forms(forms_sent: list[QuestionForm], step: str, place: str) -> list[QuestionForm]:
     """Return the forms with a question added, removed or moved; an unknown place changes nothing."""
     rows = [submitted_values(form) for form in forms_sent]
     at = int(place) if place.isascii() and place.isdigit() else len(rows)
@@ -244,7 +248,7 @@ def _rearranged(forms_sent: list[QuestionForm], step: str, place: str) -> list[Q
         rows[at - 1], rows[at] = rows[at], rows[at - 1]
     elif step == "down" and at + 1 < len(rows):
         rows[at + 1], rows[at] = rows[at], rows[at + 1]
-    return numbered(rows)
+    return number_forms(rows)
 
 
 @transaction.atomic
@@ -271,7 +275,7 @@ def _page(
     context = {
         "study": study,
         "page": "settings",
-        "states": states_of(study, "questions"),
+        "states": step_states(study, "questions"),
         "questions": question_forms,
         "is_unsaved": is_unsaved,
         "may_edit": may_edit(request.user, study) and study.status != Experiment.Status.CLOSED,

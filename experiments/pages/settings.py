@@ -19,22 +19,22 @@ from experiments.models import Experiment, MaterialSet
 from experiments.pages.access import get_locked_study, get_study, may_edit
 from experiments.pages.editing.conflicts import (
     Edits,
+    attribute_conflicts,
     canonical,
     compare,
+    form_version,
     is_outdated,
     keep_refused,
-    signed,
-    version_of,
     with_choices,
 )
-from experiments.pages.editing.text_templates import FILL, REPLACE, filling_of, menus
+from experiments.pages.editing.text_templates import FILL, REPLACE, menus, read_filling
 from experiments.pages.forms import language_field, set_remark, task_choices
-from experiments.pages.settings_steps import STEPS, SettingsStep, first_step, states_of, step_after
+from experiments.pages.settings_steps import STEPS, SettingsStep, first_step, step_after, step_states
 from experiments.studies.completion_url import checked_address
 from experiments.studies.creation import is_taken_address, neutral_title, new_public_slug
 from experiments.studies.history import record_changes, study_values
 from experiments.studies.languages import default_texts, practice_comments
-from experiments.studies.lifecycle import sha256_of, snapshot
+from experiments.studies.lifecycle import document_sha256, snapshot
 from experiments.studies.questionnaire import (
     lines_from_questions,
     lines_from_statements,
@@ -385,7 +385,7 @@ def _field_for(parameter: Parameter) -> forms.Field:
     return forms.CharField(required=False, max_length=1000)
 
 
-def forms_of(
+def build_forms(
     study: Experiment, user: User | AnonymousUser, data: Any = None, *, step: SettingsStep | None = None
 ) -> tuple[SettingsForm, ParametersForm]:
     """Return the two forms of a page of the settings; without a step, of all settings."""
@@ -405,7 +405,7 @@ def settings(request: HttpRequest, slug: str, step: str = "") -> HttpResponse:
     study = get_study(request.user, slug)
     chosen_step = STEPS[step] if step else first_step(study)
     context = settings_context(
-        request, study, *forms_of(study, request.user, step=chosen_step), step=chosen_step
+        request, study, *build_forms(study, request.user, step=chosen_step), step=chosen_step
     )
     return render(request, "experiments/settings.html", context)
 
@@ -413,12 +413,12 @@ def settings(request: HttpRequest, slug: str, step: str = "") -> HttpResponse:
 def fill_in_template(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the form as sent with the chosen template in it, unsaved; asks first where a field has text."""
     study, data = get_study(request.user, slug, editing=True), request.POST.copy()
-    filling = filling_of(data, task=study.task)
+    filling = read_filling(data, task=study.task)
     if filling is not None and not filling.is_asking:
         for name, text in filling.texts.items():
             data[name] = text
     step, stored = STEPS.get(data.get("step", "")), Experiment.objects.get(pk=study.pk)
-    form, parameters = forms_of(stored, request.user, data, step=step)
+    form, parameters = build_forms(stored, request.user, data, step=step)
     context = settings_context(request, study, form, parameters, step=step)
     labels = [str(form[name].label) for name in filling.texts if name in form.fields] if filling else []
     context |= {"filling": filling, "filled": labels, "version": data.get("version", "")}
@@ -432,13 +432,13 @@ def save_settings(request: HttpRequest, slug: str) -> HttpResponse:
     A form without the name of a step, such as one sent by a script, has all settings.
     """
     study, step = get_locked_study(request.user, slug), STEPS.get(request.POST.get("step", ""))
-    current = forms_of(Experiment.objects.get(pk=study.pk), request.user, step=step)
+    current = build_forms(Experiment.objects.get(pk=study.pk), request.user, step=step)
     data = with_choices(request.POST, current)
-    edits = compare(data, current=current, submitted=forms_of(study, request.user, data, step=step))
+    edits = compare(data, current=current, submitted=build_forms(study, request.user, data, step=step))
     is_other_task = is_outdated(data, "task", study.task)
     if edits.is_stale or is_other_task:
         return conflict_page(request, study, edits, step=step, is_other_task=is_other_task)
-    form, parameters = forms_of(study, request.user, data, step=step)
+    form, parameters = build_forms(study, request.user, data, step=step)
     if are_valid(form, parameters):
         is_changed = store(request.user, form, parameters)
         messages.success(request, "Saved." if is_changed else "Nothing was changed, so nothing was saved.")
@@ -469,9 +469,9 @@ def conflict_page(
     request: HttpRequest, study: Experiment, edits: Edits, *, step: SettingsStep | None, is_other_task: bool
 ) -> HttpResponse:
     """Show both texts of every field that two editors changed; this editor's texts stay in the form."""
-    conflicts = signed(edits.conflicts, study, request.POST)
+    conflicts = attribute_conflicts(edits.conflicts, study, request.POST)
     keep_refused(study, request.user, conflicts)
-    form, parameters = forms_of(study, request.user, edits.data, step=step)
+    form, parameters = build_forms(study, request.user, edits.data, step=step)
     context = settings_context(request, study, form, parameters, step=step)
     context |= {
         "edits": edits,
@@ -485,7 +485,7 @@ def settings_version(study: Experiment, user: User | AnonymousUser, *, step: Set
     """Return the version of the settings as they are stored; validation may have changed the instance."""
     stored = Experiment.objects.get(pk=study.pk)
     task = {"task": stored.task} if step is None or step.depends_on_task else {}
-    return version_of(*forms_of(stored, user, step=step), **task)
+    return form_version(*build_forms(stored, user, step=step), **task)
 
 
 def settings_context(
@@ -502,7 +502,7 @@ def settings_context(
         "page": "settings",
         "step": step,
         "following": step_after(step) if step else None,
-        "states": states_of(study, step.name if step else ""),
+        "states": step_states(study, step.name if step else ""),
         "form": form,
         "parameters": parameters,
         "task": shown_task(study.task),
@@ -541,7 +541,7 @@ def store(user: User | AnonymousUser, form: SettingsForm, parameters: Parameters
 def next_version(study: Experiment) -> int | None:
     """Return the number of the version that unsaved changes would make; None without changes."""
     version = study.current_version()
-    if version is None or sha256_of(snapshot(study)) == version.sha256:
+    if version is None or document_sha256(snapshot(study)) == version.sha256:
         return None
     return version.number + 1
 
@@ -564,7 +564,7 @@ def change_task(request: HttpRequest, slug: str) -> HttpResponse:
         messages.error(request, f"There is no task {name!r}.")
     elif is_outdated(request.POST, "task", study.task) and name != study.task:
         step = STEPS["task"]
-        context = settings_context(request, study, *forms_of(study, request.user, step=step), step=step)
+        context = settings_context(request, study, *build_forms(study, request.user, step=step), step=step)
         context["new_task"] = shown_task(study.task).label
         return render(request, "experiments/settings.html", context, status=409)
     elif name != study.task:

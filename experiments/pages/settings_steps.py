@@ -101,7 +101,7 @@ class StepState:
     is_here: bool
 
 
-def states_of(study: Experiment, here: str = "") -> list[StepState]:
+def step_states(study: Experiment, here: str = "") -> list[StepState]:
     """Return the state of every step."""
     missing, notes = _missing(study), _notes(study)
     return [

@@ -15,7 +15,7 @@ from analysis.errors import BadInput
 from experiments.limits import LimitReached
 from experiments.models import Experiment, Webhook
 from experiments.pages.access import AuthenticatedRequest, get_study, may_edit
-from experiments.pages.forms import page_of
+from experiments.pages.forms import paginate
 from experiments.webhooks import endpoints
 from experiments.webhooks.events import EVENTS
 from experiments.webhooks.targets import MAX_LENGTH
@@ -37,14 +37,14 @@ class WebhookForm(forms.Form):
     )
 
 
-def _found(study: Experiment, number: int) -> Webhook:
+def _get_webhook(study: Experiment, number: int) -> Webhook:
     return get_object_or_404(study.webhooks.select_related("experiment"), pk=number)
 
 
 def _list(
     request: AuthenticatedRequest, study: Experiment, *, form: WebhookForm | None = None, status: int = 200
 ) -> HttpResponse:
-    rows = [(row, endpoints.host_of(row), row.deliveries.first()) for row in study.webhooks.all()]
+    rows = [(row, endpoints.address_host(row), row.deliveries.first()) for row in study.webhooks.all()]
     context = {
         "study": study,
         "page": "webhooks",
@@ -77,7 +77,7 @@ def webhooks(request: AuthenticatedRequest, slug: str) -> HttpResponse:
 def webhook(request: AuthenticatedRequest, slug: str, number: int) -> HttpResponse:
     """One webhook: its settings for editors, and what was delivered."""
     study = get_study(request.user, slug, editing=request.method == "POST")
-    row = _found(study, number)
+    row = _get_webhook(study, number)
     form = WebhookForm(request.POST or None, initial={"address": row.address, "events": row.events})
     if form.is_bound and form.is_valid():
         try:
@@ -101,10 +101,10 @@ def _page(request: AuthenticatedRequest, row: Webhook, form: WebhookForm, *, sta
         "study": study,
         "page": "webhooks",
         "webhook": row,
-        "host": endpoints.host_of(row),
+        "host": endpoints.address_host(row),
         "form": form,
         "new_secret": new.get("secret", ""),
-        "page_of_deliveries": page_of(request, row.deliveries.all(), most=PER_PAGE),
+        "page_of_deliveries": paginate(request, row.deliveries.all(), most=PER_PAGE),
         "may_edit": may_edit(request.user, study),
     }
     return render(request, "experiments/webhook.html", context, status=status)
@@ -116,8 +116,8 @@ def _action(step: Callable[..., HttpResponse | None]) -> Callable[..., HttpRespo
     @login_required
     @require_POST
     @wraps(step)
-    def guarded(request: AuthenticatedRequest, slug: str, number: int, **more: int) -> HttpResponse:
-        row = _found(get_study(request.user, slug, editing=True), number)
+    def view_with_webhook(request: AuthenticatedRequest, slug: str, number: int, **more: int) -> HttpResponse:
+        row = _get_webhook(get_study(request.user, slug, editing=True), number)
         try:
             response = step(request, row, **more)
         except BadInput as error:
@@ -127,7 +127,7 @@ def _action(step: Callable[..., HttpResponse | None]) -> Callable[..., HttpRespo
             return _too_many(request, row, retry_after_s=error.retry_after_s)
         return response or redirect("study-webhook", slug, number)
 
-    return guarded
+    return view_with_webhook
 
 
 def _too_many(request: AuthenticatedRequest, row: Webhook, *, retry_after_s: int) -> HttpResponse:

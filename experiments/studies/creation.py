@@ -127,12 +127,14 @@ def copy_study(study: Experiment, user: User, *, with_materials: bool = True) ->
         public_slug=new_public_slug(),
         title=title,
         owner=user,
-        **_fields_of(study, without=NOT_COPIED | of_materials),
+        **_copied_fields(study, without=NOT_COPIED | of_materials),
     )
     Membership.objects.create(experiment=copy, user=user, role=Membership.Role.OWNER)
     design = Design.objects.filter(experiment=study).first()
     copied = (
-        _fields_of(design, without={"id", "experiment"} | of_materials) if design else {"seed": study.seed}
+        _copied_fields(design, without={"id", "experiment"} | of_materials)
+        if design
+        else {"seed": study.seed}
     )
     Design.objects.create(experiment=copy, **copied)
     details = {} if with_materials else {"materials": "left out"}
@@ -145,7 +147,7 @@ def copy_study(study: Experiment, user: User, *, with_materials: bool = True) ->
     return copy
 
 
-def _fields_of(row: Any, *, without: set[str]) -> dict[str, Any]:
+def _copied_fields(row: Any, *, without: set[str]) -> dict[str, Any]:
     """Return every stored field of a row except some; fields added later are included."""
     return {field.name: getattr(row, field.name) for field in row._meta.fields if field.name not in without}
 

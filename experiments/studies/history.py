@@ -40,7 +40,7 @@ def design_values(design: Design) -> Values:
 
 def _row_values(row: Model) -> Values:
     return {
-        field.name: _name_of(getattr(row, field.name))
+        field.name: _related_name(getattr(row, field.name))
         if isinstance(field, ForeignKey)
         else getattr(row, field.name)
         for field in row._meta.concrete_fields
@@ -48,7 +48,7 @@ def _row_values(row: Model) -> Values:
     }
 
 
-def _name_of(related: Model | None) -> str:
+def _related_name(related: Model | None) -> str:
     return str(related) if related else ""
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils import translation
 
-from experiments.studies.wording import gettext, own_texts_of
+from experiments.studies.wording import activate_own_texts, gettext
 from experiments.tasks.base import Task
 
 NAMES = {  # tag: (name in English, name in itself); catalogues are in judgments/locale
@@ -67,7 +67,7 @@ def direction(language: str) -> str:
 @contextmanager
 def interface_translation(tag: str) -> Iterator[None]:
     """Activate the interface language of a study, and its own texts, within a context."""
-    with translation.override(interface_language(tag)), own_texts_of(tag):
+    with translation.override(interface_language(tag)), activate_own_texts(tag):
         yield
 
 

@@ -14,9 +14,9 @@ from django.dispatch import Signal
 from django.utils import timezone
 
 from analysis.errors import BadInput
-from experiments.lists.build import current_lists, design_of, make_lists
+from experiments.lists.build import current_lists, get_design, make_lists
 from experiments.lists.extra_trials import EXTRAS, checked_answers
-from experiments.lists.rounds import rounds_of
+from experiments.lists.rounds import list_rounds
 from experiments.models import (
     AuditEntry,
     Design,
@@ -135,7 +135,7 @@ def answer_problems(experiment: Experiment) -> list[str]:
 
 def snapshot(experiment: Experiment) -> dict[str, Any]:
     """Return everything that decides what a participant sees, as plain JSON values."""
-    design, materials = design_of(experiment), experiment.materials
+    design, materials = get_design(experiment), experiment.materials
     return {
         **{name: getattr(experiment, name) for name in FROZEN_FIELDS},
         "parameters": with_default_texts(
@@ -161,7 +161,7 @@ def _changed_from_default(row: Experiment | Design, names: tuple[str, ...]) -> d
     return {name: value for name, default in defaults.items() if (value := getattr(row, name)) != default}
 
 
-def sha256_of(document: dict[str, Any]) -> str:
+def document_sha256(document: dict[str, Any]) -> str:
     """Return the SHA-256 of a JSON document in a canonical form."""
     text = json.dumps(document, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
@@ -177,7 +177,7 @@ def freeze(experiment: Experiment, *, is_preview: bool = False) -> ExperimentVer
     Experiment.objects.select_for_update().get(pk=experiment.pk)
     document = snapshot(experiment)
     versions = experiment.versions.filter(is_preview=is_preview).order_by("-number")
-    checksum, current = sha256_of(document), versions.first()
+    checksum, current = document_sha256(document), versions.first()
     if current is None or current.sha256 != checksum:
         current = ExperimentVersion.objects.create(
             experiment=experiment,
@@ -226,7 +226,7 @@ def start_round(experiment: Experiment, number: int, user: Any = None) -> Experi
     """
     _require_editor(experiment, user)
     locked = Experiment.objects.select_for_update().get(pk=experiment.pk)
-    n_rounds = len(rounds_of(design_of(locked), locked))
+    n_rounds = len(list_rounds(get_design(locked), locked))
     if not 1 <= number <= n_rounds:
         raise BadInput(f"there is no round {number}.", remedy=f"The design has {n_rounds}.")
     if locked.status in {Status.DRAFT, Status.CLOSED}:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from math import ceil
 
-from experiments.lists.build import dealt_targets, design_of, filler_rows, lists_per_block
+from experiments.lists.build import dealt_targets, filler_rows, get_design, lists_per_block
 from experiments.lists.rounds import MOST_LISTS
 from experiments.models import Design, Experiment
 from experiments.studies.targets import LONG_MINUTES, minutes, participants_needed
@@ -64,7 +64,7 @@ def proposals(study: Experiment) -> list[Proposal]:
 
 def _trials_around(study: Experiment) -> int:
     """Return the number of practice, anchor, catch and filler trials of a list."""
-    design = design_of(study)
+    design = get_design(study)
     n_catch = min(design.catch_per_list or len(study.catch_trials), len(study.catch_trials))
     n_fillers = 0
     if design.filler_materials is not None and design.filler_ratio is None:

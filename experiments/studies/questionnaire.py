@@ -50,7 +50,7 @@ def checked_questions(rows: Sequence[Any]) -> list[dict[str, Any]]:
     """Return the questions with names; raise BadInput for the first invalid one."""
     questions: list[dict[str, Any]] = []
     for number, row in enumerate(rows, start=1):
-        question = _checked(row, f"question {number}")
+        question = _check_row(row, f"question {number}")
         names = {earlier["name"] for earlier in questions}
         question["name"] = question.get("name") or free_name(question["label"], names)
         if question["name"] in names:
@@ -59,7 +59,7 @@ def checked_questions(rows: Sequence[Any]) -> list[dict[str, Any]]:
     return questions
 
 
-def _checked(row: Any, place: str) -> dict[str, Any]:
+def _check_row(row: Any, place: str) -> dict[str, Any]:
     if not isinstance(row, dict):
         raise BadInput(f"{place} is no JSON object.", remedy="Write {...}.")
     if unknown := sorted(set(row) - KEYS):
@@ -152,7 +152,7 @@ def _question(line: str, number: int) -> dict[str, Any]:
     if not label:
         raise BadInput(f"line {number} has no question.", remedy="Write the question first.")
     row: dict[str, Any] = {"label": label, "type": KINDS[word]}
-    if choices := _listed(listed):
+    if choices := _split_answers(listed):
         row["choices"] = choices
     if KINDS[word] in LISTED and len(choices) < 2:
         raise BadInput(
@@ -171,10 +171,10 @@ def _remarks(text: str, number: int) -> dict[str, Any]:
             settings["publish"] = True
         elif word.strip().lower() == "native":
             settings["role"] = "native_language"
-            if answers := _listed(listed):
+            if answers := _split_answers(listed):
                 settings["native"] = answers
         elif word.strip().lower() in {"screen_out", "screen-out"}:
-            settings["screen_out"] = _listed(listed)
+            settings["screen_out"] = _split_answers(listed)
         else:
             raise BadInput(
                 f"line {number} has an unknown remark {remark!r}.",
@@ -183,7 +183,7 @@ def _remarks(text: str, number: int) -> dict[str, Any]:
     return settings
 
 
-def _listed(text: str) -> list[str]:
+def _split_answers(text: str) -> list[str]:
     """Split answers at semicolons."""
     return [answer.strip() for answer in text.split(";") if answer.strip()]
 

@@ -17,10 +17,10 @@ ATTEMPTS = 2
 
 def checked_quiz(rows: Sequence[Any]) -> list[dict[str, Any]]:
     """Return the questions; raise BadInput for the first invalid one."""
-    return [_checked(row, f"quiz question {number}") for number, row in enumerate(rows, start=1)]
+    return [_check_row(row, f"quiz question {number}") for number, row in enumerate(rows, start=1)]
 
 
-def _checked(row: Any, place: str) -> dict[str, Any]:
+def _check_row(row: Any, place: str) -> dict[str, Any]:
     if not isinstance(row, dict):
         raise BadInput(f"{place} is no JSON object.", remedy="Write {...}.")
     if unknown := sorted(set(row) - KEYS):

@@ -12,22 +12,22 @@ from analysis.errors import BadInput
 from analysis.power.money import format_money
 from analysis.text import plural
 from experiments.design.catch import answer_remarks, catch_remarks
-from experiments.lists.balance_report import Coverage, coverage_of, proofs
-from experiments.lists.build import design_of
+from experiments.lists.balance_report import Coverage, compute_coverage, proofs
+from experiments.lists.build import get_design
 from experiments.lists.extra_trials import CHECK, INSTRUCTION
 from experiments.materials.leaving_out import LEFT_OUT_FOR
 from experiments.materials.markdown import placeholders
 from experiments.models import Experiment, Job, MaterialSet, Sentence
 from experiments.page_cache import cache
 from experiments.studies.languages import has_interface, language_name
-from experiments.studies.lifecycle import answer_problems, sha256_of, snapshot
+from experiments.studies.lifecycle import answer_problems, document_sha256, snapshot
 from experiments.studies.rehearsals import Rehearsals, rehearsals, waivers
 from experiments.studies.targets import (
     LONG_MINUTES,
     Requirement,
-    described,
+    compute_requirement,
+    describe_requirement,
     minutes,
-    requirement_of,
     uneven_reasons,
 )
 from experiments.studies.wording import participant_texts
@@ -124,7 +124,7 @@ class Lists:
 
 def steps(study: Experiment) -> list[Step]:
     """Return the checklist in the order of the work."""
-    lists, reasons = lists_of(study), waivers(study)
+    lists, reasons = summarize_lists(study), waivers(study)
     checklist = [*_blocking(study, lists), *_advisory(study, lists)]
     return [
         step if step.is_blocking else replace(step, waived=reasons.get(step.key, "")) for step in checklist
@@ -141,13 +141,15 @@ def is_green(checklist: list[Step]) -> bool:
     return all(step.is_green for step in checklist)
 
 
-def lists_of(study: Experiment) -> Lists:
+def summarize_lists(study: Experiment) -> Lists:
     """Summarize the lists; cached by everything that decides them."""
-    stamp = f"{study.pk}-{study.materials_id}-{study.updated_at.timestamp()}-{sha256_of(snapshot(study))}"
-    return cast("Lists", cache.get_or_set(f"lists-{stamp}", lambda: _lists_of(study), CACHE_SECONDS))
+    stamp = (
+        f"{study.pk}-{study.materials_id}-{study.updated_at.timestamp()}-{document_sha256(snapshot(study))}"
+    )
+    return cast("Lists", cache.get_or_set(f"lists-{stamp}", lambda: _summarize_lists(study), CACHE_SECONDS))
 
 
-def _lists_of(study: Experiment) -> Lists:
+def _summarize_lists(study: Experiment) -> Lists:
     try:
         rounds = proofs(study)
     except BadInput as error:
@@ -162,7 +164,7 @@ def _lists_of(study: Experiment) -> Lists:
         for claim in proof.claims
         if not claim.holds
     )
-    requirements = tuple(requirement_of(study, proof) for proof in rounds)
+    requirements = tuple(compute_requirement(study, proof) for proof in rounds)
     uneven = tuple(
         prefixes[proof.round.number] + reason
         for proof, requirement in zip(rounds, requirements, strict=True)
@@ -176,7 +178,7 @@ def _lists_of(study: Experiment) -> Lists:
         broken=broken,
         uneven=uneven,
         requirements=requirements,
-        coverage=coverage_of(study, rounds),
+        coverage=compute_coverage(study, rounds),
     )
 
 
@@ -261,7 +263,7 @@ def _advisory(study: Experiment, lists: Lists) -> list[Step]:
         *_languages_differ(study),
         Step("retention", "Data retention", *_retention(study), "study-settings-texts"),
         Step("time", "Time and pay", *_time(study, lists), "study-design"),
-        Step("preview", "Tried by the team", *_tried(rehearsed), "study"),
+        Step("preview", "Tried by the team", *_rehearsal_step(rehearsed), "study"),
         Step("dry-run", "Dry run", *_dry_run(rehearsed), "study-launch"),
     ]
 
@@ -289,8 +291,8 @@ def _first_few(parts: list[str]) -> str:
 
 def _material_findings(study: Experiment) -> list[Step]:
     """One line for each warning that the upload of the materials, or of the filler set, gave."""
-    design = design_of(study)
-    of_targets, of_fillers = design.left_out_of(study.materials), design.fillers_left_out
+    design = get_design(study)
+    of_targets, of_fillers = design.left_out_items(study.materials), design.fillers_left_out
     return [
         *(
             _finding_line(study.materials, code, n, of_targets.get(code))
@@ -361,7 +363,7 @@ def _people(study: Experiment, lists: Lists) -> tuple[bool, str]:
         return False, "There are no lists yet."
     prefixes = [f"Round {number}: " if lists.n_rounds > 1 else "" for number in range(1, lists.n_rounds + 1)]
     takes = [
-        prefix + described(study, requirement)
+        prefix + describe_requirement(study, requirement)
         for prefix, requirement in zip(prefixes, lists.requirements, strict=True)
     ]
     return not lists.uneven, " ".join([*takes, *lists.uneven])
@@ -422,7 +424,7 @@ def _time(study: Experiment, lists: Lists) -> tuple[bool, str]:
     return True, text
 
 
-def _tried(rehearsed: Rehearsals) -> tuple[bool, str]:
+def _rehearsal_step(rehearsed: Rehearsals) -> tuple[bool, str]:
     if rehearsed.by_people_now:
         return True, f"{rehearsed.by_people_now} complete, of the present version."
     if rehearsed.by_people:

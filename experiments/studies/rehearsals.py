@@ -8,7 +8,7 @@ from django.db.models import Count, Q
 
 from analysis.errors import BadInput
 from experiments.models import AuditEntry, Experiment, Job
-from experiments.studies.lifecycle import sha256_of, snapshot
+from experiments.studies.lifecycle import document_sha256, snapshot
 
 DRY_RUN = "judgments.dry-run"
 WAIVED, ASKED_AGAIN = "check waived", "check asked again"
@@ -27,7 +27,7 @@ class Rehearsals:
 
 def rehearsals(study: Experiment) -> Rehearsals:
     """Count complete preview and pilot sessions."""
-    now, simulated = Q(version__sha256=sha256_of(snapshot(study))), Q(participant__is_simulated=True)
+    now, simulated = Q(version__sha256=document_sha256(snapshot(study))), Q(participant__is_simulated=True)
     complete = study.sessions.filter(is_test=True, status="complete")
     return Rehearsals(
         dry_run=Job.objects.filter(kind=DRY_RUN, experiment=study).order_by("-pk").first(),

@@ -89,7 +89,7 @@ class StudyFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has
         return rows.filter(folder="" if folder == NONE else folder)
 
 
-def folders_of(studies: QuerySet[Experiment]) -> list[str]:
+def list_folders(studies: QuerySet[Experiment]) -> list[str]:
     """Names of the folders of these studies, in alphabetical order."""
     names = studies.exclude(folder="").order_by().values_list("folder", flat=True).distinct()
     return sorted(names, key=str.casefold)

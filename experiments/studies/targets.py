@@ -13,7 +13,7 @@ from typing import Any
 from analysis.power.money import format_money
 from analysis.text import plural
 from experiments.design.trials import PlannedTrial
-from experiments.design.tuples import members_of
+from experiments.design.tuples import member_keys
 from experiments.lists.balance_report import RoundProof
 from experiments.models import Experiment, MinimalPair, Sentence
 from experiments.tasks.registry import shown_task
@@ -115,7 +115,7 @@ def target_label(study: Experiment) -> str:
     return noun[0].upper() + noun[1:]
 
 
-def requirement_of(study: Experiment, proof: RoundProof) -> Requirement:
+def compute_requirement(study: Experiment, proof: RoundProof) -> Requirement:
     """Return what the target of a planned round takes."""
     target, limit = proof.round.target_judgments, proof.round.max_participants
     showings = _showings(study, proof.lists)
@@ -135,7 +135,7 @@ def requirement_of(study: Experiment, proof: RoundProof) -> Requirement:
 def _showings(study: Experiment, lists: Mapping[str, Sequence[PlannedTrial]]) -> Counter[str]:
     """Count how often the lists show each sentence, pair or item set."""
     targets = [trial for trials in lists.values() for trial in trials if trial.kind == "target"]
-    keys = [key for trial in targets for key in members_of(trial)]
+    keys = [key for trial in targets for key in member_keys(trial)]
     if study.target_unit != Experiment.TargetUnit.ITEM:
         return Counter(keys)
     rows: Any = Sentence.objects.values_list("pk", "item")
@@ -146,7 +146,7 @@ def _showings(study: Experiment, lists: Mapping[str, Sequence[PlannedTrial]]) ->
     return Counter(str(items[int(key)]) for key in keys)
 
 
-def described(study: Experiment, requirement: Requirement) -> str:
+def describe_requirement(study: Experiment, requirement: Requirement) -> str:
     """Return the target with participants, minutes and rewards, as a sentence."""
     if not requirement.target:
         return "There is no target: recruiting goes on until you close the study."

@@ -47,7 +47,7 @@ class StudyLanguage(str):
 
 
 @contextmanager
-def own_texts_of(tag: str) -> Iterator[None]:
+def activate_own_texts(tag: str) -> Iterator[None]:
     """Activate the own texts of a study's language; a plain tag has none."""
     token = _active.set(getattr(tag, "texts", NO_TEXTS))
     try:
@@ -140,12 +140,12 @@ def _catalogue() -> list[tuple[str, tuple[str, ...]]]:
         files = tuple(
             file for line in re.findall(r"^#: (.*)$", before, re.MULTILINE) for file in line.split()
         )
-        if words := _unquoted(message):
+        if words := _remove_quotes(message):
             entries.append((words, files))
     return entries
 
 
-def _unquoted(lines: str) -> str:
+def _remove_quotes(lines: str) -> str:
     parts = "".join(QUOTED.findall(lines))
     return re.sub(r"\\(.)", lambda match: ESCAPED.get(match[1], match[0]), parts)
 

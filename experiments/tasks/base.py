@@ -32,12 +32,12 @@ class BadResponse(BadInput):
         self.text, self.values = text, values
         super().__init__(text % values if values else text)
 
-    def translated(self, translate: Callable[[str], str]) -> str:
+    def translate(self, translate: Callable[[str], str]) -> str:
         """Return the message in another language.
 
         Examples
         --------
-        >>> BadResponse("From %(low)s on.", low=1).translated({"From %(low)s on.": "Ab %(low)s."}.__getitem__)
+        >>> BadResponse("From %(low)s on.", low=1).translate({"From %(low)s on.": "Ab %(low)s."}.__getitem__)
         'Ab 1.'
         """
         text = translate(self.text)
@@ -199,12 +199,12 @@ class Task:
         """Return the template's context beside sentences: points, labels, buttons; nothing secret."""
         return {}
 
-    def response_of(self, form: Mapping[str, str]) -> str:
+    def read_response(self, form: Mapping[str, str]) -> str:
         """Return the response in a submitted plain form; override where fields differ from ``response``."""
         return form.get("response", "")
 
     def form_fields(self, response: str) -> dict[str, str]:
-        """Return the fields of a plain form for a response: the inverse of :meth:`response_of`."""
+        """Return the fields of a plain form for a response: the inverse of :meth:`read_response`."""
         return {"response": response}
 
     def parse(self, response: str, settings: Settings, *, options: Options) -> Answer:
@@ -290,7 +290,7 @@ DIRECTION_MARKS = dict.fromkeys(map(ord, "\u061c\u200e\u200f"))  # some keyboard
 SIGNS = str.maketrans({"٫": ".", "،": ",", "．": ".", "，": ",", "＋": "+"})
 
 
-def decimal_of(typed: str) -> float | None:
+def parse_decimal(typed: str) -> float | None:
     """Parse one decimal number without a minus sign, in digits of any script, with a point or a comma.
 
     Notes
@@ -300,7 +300,7 @@ def decimal_of(typed: str) -> float | None:
 
     Examples
     --------
-    >>> decimal_of("62,5"), decimal_of("٦٢٫٥"), decimal_of("６２．５"), decimal_of("1,000.5")
+    >>> parse_decimal("62,5"), decimal_of("٦٢٫٥"), decimal_of("６２．５"), decimal_of("1,000.5")
     (62.5, 62.5, 62.5, None)
     """
     ascii_form = typed.strip().translate(DIRECTION_MARKS).translate(SIGNS)

@@ -63,7 +63,7 @@ class BestWorst(Task):
     def screen(self, settings: Settings, *, arrangement: Mapping[str, Any]) -> dict[str, Any]:
         return {"marks": [{"value": mark, "label": settings[f"{mark}_label"]} for mark in ("best", "worst")]}
 
-    def response_of(self, form: Mapping[str, str]) -> str:
+    def read_response(self, form: Mapping[str, str]) -> str:
         return f"{form.get('best') or NOTHING} {form.get('worst') or NOTHING}"
 
     def form_fields(self, response: str) -> dict[str, str]:

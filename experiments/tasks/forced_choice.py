@@ -67,13 +67,15 @@ class ForcedChoice(Task):
         return 0.0, 1.0
 
     def screen(self, settings: Settings, *, arrangement: Mapping[str, Any]) -> dict[str, Any]:
-        buttons = [{"value": answer, "label": settings[f"{answer}_label"]} for answer in offered(settings)]
+        buttons = [
+            {"value": answer, "label": settings[f"{answer}_label"]} for answer in answer_options(settings)
+        ]
         return {"buttons": buttons, "confirm": settings["confirm"]}
 
     def parse(self, response: str, settings: Settings, *, options: Options) -> Answer:
         if not response:
             raise BadResponse("Please choose one of the two sentences.")
-        if response in offered(settings):
+        if response in answer_options(settings):
             return Answer(response, NEITHER_WON)
         _, option = chosen_option(options, response)
         return Answer(response, float(bool(option.expected)), option_id=option.id)
@@ -82,7 +84,7 @@ class ForcedChoice(Task):
         self, rng: Generator, settings: Settings, options: Options, acceptability: float
     ) -> str:
         """Choose the expected member with logistic probability of the latent difference."""
-        beside = offered(settings)
+        beside = answer_options(settings)
         if beside:
             difference = acceptability + rng.logistic()
             if abs(difference) < CLOSE:
@@ -96,16 +98,16 @@ class ForcedChoice(Task):
         return options[0].id
 
     def random_response(self, rng: Generator, settings: Settings, options: Options) -> str:
-        responses = [*(option.id for option in options), *offered(settings)]
+        responses = [*(option.id for option in options), *answer_options(settings)]
         return responses[int(rng.integers(len(responses)))]
 
 
-def offered(settings: Settings) -> list[str]:
+def answer_options(settings: Settings) -> list[str]:
     """Return the answers offered beside the two sentences, in the order of the screen.
 
     Examples
     --------
-    >>> offered({"offer_both": True, "offer_neither": False})
+    >>> answer_options({"offer_both": True, "offer_neither": False})
     ['both']
     """
     return [answer for answer in OFFERED if settings.get(f"offer_{answer}")]

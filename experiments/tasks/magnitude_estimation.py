@@ -18,8 +18,8 @@ from experiments.tasks.base import (
     Scale,
     Settings,
     Task,
-    decimal_of,
     is_number,
+    parse_decimal,
 )
 
 LARGEST = 1e12  # no estimate in use is near; sums of squares of larger numbers lose all others
@@ -132,7 +132,7 @@ class MagnitudeEstimation(Task):
         """
         if not response.strip():
             raise BadResponse("Please type a number.")
-        value = decimal_of(response)
+        value = parse_decimal(response)
         if value is None:
             raise BadResponse("Please type one number in digits, such as 80 or 62.5, without signs or words.")
         if value <= 0:

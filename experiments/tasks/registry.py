@@ -40,7 +40,7 @@ def _adopt(plugin: Plugin) -> Task:
         raise ValueError(f"its package has no templates/judgments/tasks/{plugin.name}.html")
     task = task_class()
     task.scale(task.settings({}))
-    return _guarded(task, plugin)
+    return _guard_task(task, plugin)
 
 
 #: Methods of a plugin's task that the platform calls, with the type of their results.
@@ -54,7 +54,7 @@ RETURNS: Mapping[str, type | tuple[type, ...]] = {
 }
 
 
-def _guarded(task: Task, plugin: Plugin) -> Task:
+def _guard_task(task: Task, plugin: Plugin) -> Task:
     """The task with errors and unusable results of its methods as failures of the plugin."""
     task.plugin = plugin
     guarded = {
@@ -62,7 +62,7 @@ def _guarded(task: Task, plugin: Plugin) -> Task:
         "arrange": plugin.guarded(_stored_as_json(task.arrange)),
         "screen": plugin.guarded(_stored_as_json(task.screen)),
         "parse": plugin.guarded(_checked_parse(task)),
-        "response_of": _response_of(plugin.guarded(task.response_of, returns=str)),
+        "read_response": _guard_response(plugin.guarded(task.read_response, returns=str)),
         "form_fields": plugin.guarded(task.form_fields, returns=dict),
     }
     for name, method in guarded.items():
@@ -84,7 +84,7 @@ def _stored_as_json(method: Any) -> Any:
 def _checked_parse(task: Task) -> Any:
     parse, scale = task.parse, task.scale
 
-    def checked(response: str, settings: Settings, *, options: Options) -> Answer:
+    def parse_checked(response: str, settings: Settings, *, options: Options) -> Answer:
         answer = parse(response, settings, options=options)
         if not isinstance(answer, Answer) or not isinstance(answer.response, str):
             raise TypeError("parse has to return an Answer with a text as its response")
@@ -94,19 +94,19 @@ def _checked_parse(task: Task) -> Any:
             raise ValueError(f"the value {answer.value!r} is not on the scale from {low} to {high}")
         return answer
 
-    return checked
+    return parse_checked
 
 
-def _response_of(method: Any) -> Any:
+def _guard_response(method: Any) -> Any:
     """An answer whose form the plugin cannot read is kept as the fields of the form."""
 
-    def response_of(form: Mapping[str, str]) -> str:
+    def read_response(form: Mapping[str, str]) -> str:
         try:
             return str(method(form))
         except PluginFailure:
             return urlencode(dict(form.items()))
 
-    return response_of
+    return read_response
 
 
 TASKS: Registry[Task] = Registry("tasks", _built_in(), adopt=_adopt)

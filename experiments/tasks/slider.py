@@ -17,8 +17,8 @@ from experiments.tasks.base import (
     Scale,
     Settings,
     Task,
-    decimal_of,
     latent_point,
+    parse_decimal,
 )
 
 LOW, HIGH = 0, 100
@@ -79,7 +79,7 @@ class Slider(Task):
         """
         if not response.strip():
             raise BadResponse("Please choose a place on the line.")
-        value = decimal_of(response)
+        value = parse_decimal(response)
         if value is None or not LOW <= value <= HIGH:
             raise BadResponse("Please give a number from %(low)s to %(high)s.", low=LOW, high=HIGH)
         return Answer(response, value)

@@ -17,7 +17,7 @@ from django.utils import timezone
 from analysis.errors import BadInput
 from experiments.models import AuditEntry, Experiment, Invitation, Lab, LabMembership, Membership
 from experiments.models.access import PENDING
-from experiments.teams.members import only_owners, set_role, team_of
+from experiments.teams.members import only_owners, set_role, team_field
 from experiments.teams.roles import RANK
 
 DAYS = 14
@@ -34,7 +34,7 @@ def _signer() -> Signer:
 
 def pending(team: Experiment | Lab) -> QuerySet[Invitation]:
     """Return the invitations to a team that were neither accepted nor revoked, expired ones among them."""
-    return Invitation.objects.filter(PENDING, **team_of(team)).select_related("created_by")
+    return Invitation.objects.filter(PENDING, **team_field(team)).select_related("created_by")
 
 
 @transaction.atomic
@@ -53,7 +53,7 @@ def invite(team: Experiment | Lab, email: str, *, role: str, by: User) -> tuple[
         raise BadInput(f"you invited {MOST_A_DAY} people within a day.", remedy="Go on tomorrow.")
     secret = secrets.token_urlsafe(20)
     invitation = Invitation.objects.create(
-        **team_of(team),
+        **team_field(team),
         email=email,
         role=role,
         digest=_digest(secret),
@@ -149,10 +149,10 @@ def _still_offered(invitation: Invitation) -> bool:
     return True
 
 
-def masked(email: str) -> str:
+def mask_email(email: str) -> str:
     """Return an address as histories show it, which all members read.
 
-    >>> masked("cleo@example.org")
+    >>> mask_email("cleo@example.org")
     'c…@example.org'
     """
     name, _, host = email.rpartition("@")
@@ -170,5 +170,5 @@ def _note(invitation: Invitation, by: User, action: str, **details: Any) -> None
         lab=invitation.lab,
         user=by,
         action=action,
-        details={"address": masked(invitation.email), "role": invitation.role, **details},
+        details={"address": mask_email(invitation.email), "role": invitation.role, **details},
     )

@@ -30,12 +30,12 @@ def add_member(team: Team, username: str, *, role: str, by: User) -> Member:
 @transaction.atomic
 def set_role(team: Team, user: User, *, role: str, by: User) -> Member:
     """Store the role of a user; the last owner or manager keeps theirs."""
-    members = _locked(team)
+    members = _lock_members(team)
     member = members.filter(user=user).first()
     earlier = member.role if member else ""
     if earlier == highest_role(team) and role != earlier:
         _keep_one(team, members)
-    stored: Member = members.update_or_create(**team_of(team), user=user, defaults={"role": role})[0]
+    stored: Member = members.update_or_create(**team_field(team), user=user, defaults={"role": role})[0]
     name = user.get_username()
     note(team, by, "member added", user=name, role=role, values=role_change(name, earlier, role))
     return stored
@@ -44,7 +44,7 @@ def set_role(team: Team, user: User, *, role: str, by: User) -> Member:
 @transaction.atomic
 def remove_member(team: Team, member: Member, *, by: User) -> None:
     """Remove a member: owners or managers remove any member, others only themselves."""
-    members = _locked(team)
+    members = _lock_members(team)
     if member.user_id != by.pk:
         only_owners(team, by)
     if member.role == highest_role(team):
@@ -57,7 +57,7 @@ def remove_member(team: Team, member: Member, *, by: User) -> None:
 def is_last(team: Team, member: Member) -> bool:
     """Whether the member is the only owner or manager."""
     highest = highest_role(team)
-    return member.role == highest and members_of(team).filter(role=highest).count() <= 1
+    return member.role == highest and list_members(team).filter(role=highest).count() <= 1
 
 
 def highest_role(team: Team) -> str:
@@ -65,12 +65,12 @@ def highest_role(team: Team) -> str:
     return MANAGER if isinstance(team, Lab) else OWNER
 
 
-def members_of(team: Team) -> "QuerySet[Any]":
+def list_members(team: Team) -> "QuerySet[Any]":
     """Return the memberships of a study or lab."""
-    return (LabMembership if isinstance(team, Lab) else Membership).objects.filter(**team_of(team))
+    return (LabMembership if isinstance(team, Lab) else Membership).objects.filter(**team_field(team))
 
 
-def team_of(team: Team) -> dict[str, Any]:
+def team_field(team: Team) -> dict[str, Any]:
     """The field that names the team, in memberships, invitations and the history."""
     return {"lab": team} if isinstance(team, Lab) else {"experiment": team}
 
@@ -101,14 +101,14 @@ def role_change(name: str, earlier: str, role: str) -> dict[str, dict[str, str]]
 
 def note(team: Team, by: User, action: str, **details: Any) -> None:
     """Write an entry of the team's history."""
-    AuditEntry.objects.create(**team_of(team), user=by, action=action, details=details)
+    AuditEntry.objects.create(**team_field(team), user=by, action=action, details=details)
 
 
-def _locked(team: Team) -> "QuerySet[Any]":
+def _lock_members(team: Team) -> "QuerySet[Any]":
     """Return the members under a lock."""
     # Race: without the lock two owners could leave at once, each seeing the other.
     type(team)._base_manager.select_for_update().get(pk=team.pk)
-    return members_of(team)
+    return list_members(team)
 
 
 def _keep_one(team: Team, members: "QuerySet[Any]") -> None:

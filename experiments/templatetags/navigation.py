@@ -97,10 +97,10 @@ BELONGS = {"ordinal": "effects"}  # pages without an entry of their own
 @register.inclusion_tag("experiments/_study_nav.html")
 def study_nav(study: Experiment, page: str = "") -> dict[str, Any]:
     """Show the study's name, the groups, and the pages of the group of the page shown."""
-    return {"study": study, "groups": groups_of(study, page)}
+    return {"study": study, "groups": page_groups(study, page)}
 
 
-def groups_of(study: Experiment, page: str) -> list[Group]:
+def page_groups(study: Experiment, page: str) -> list[Group]:
     """The groups of a study; those without a page are left out."""
     here = BELONGS.get(page, page)
     is_collected = study.origin == Experiment.Origin.COLLECTED

@@ -49,7 +49,7 @@ def signature(secret: str, event_id: str, timestamp: str, body: bytes) -> str:
     return f"v1,{base64.b64encode(digest).decode()}"
 
 
-def headers_of(delivery: WebhookDelivery, *, timestamp: int) -> dict[str, str]:
+def build_headers(delivery: WebhookDelivery, *, timestamp: int) -> dict[str, str]:
     """Id, time and signatures; within a day of a rotation the earlier secret signs, too."""
     webhook, event_id = delivery.webhook, str(delivery.event_id)
     secrets = [webhook.secret]
@@ -150,7 +150,7 @@ def _log(delivery: WebhookDelivery, entry: dict[str, Any]) -> None:
 def _post(delivery: WebhookDelivery) -> tuple[int, str]:
     """POST to the checked address; status and the beginning of the response."""
     target = resolve(delivery.webhook.address)
-    headers = {**headers_of(delivery, timestamp=int(time.time())), "Host": target.header}
+    headers = {**build_headers(delivery, timestamp=int(time.time())), "Host": target.header}
     # The certificate is checked for the host, although the connection goes to its address.
     extensions = {"sni_hostname": target.host}
     deadline = time.monotonic() + MAX_SECONDS

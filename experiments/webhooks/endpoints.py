@@ -111,7 +111,7 @@ def _count_request(webhook: Webhook, by: User) -> None:
     limits.count("webhook-by-hand", str(by.pk), limit=BY_HAND_PER_MINUTE)
 
 
-def host_of(webhook: Webhook) -> str:
+def address_host(webhook: Webhook) -> str:
     """The host of the address; the path may be a secret of the receiver's service."""
     return urlsplit(webhook.address).hostname or ""
 
@@ -139,5 +139,5 @@ def _note(webhook: Webhook, action: str, *, by: User, **details: object) -> None
         experiment=webhook.experiment,
         user=by,
         action=action,
-        details={"webhook": webhook.pk, "host": host_of(webhook), **details},
+        details={"webhook": webhook.pk, "host": address_host(webhook), **details},
     )

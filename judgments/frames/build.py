@@ -20,7 +20,7 @@ from django.db.models import Count, Exists, OuterRef, QuerySet
 from analysis.columns import JUDGMENT_COLUMNS
 from analysis.undecided import apply_treatment
 from experiments.models import Experiment, TrialKind
-from experiments.tasks.forced_choice import offered
+from experiments.tasks.forced_choice import answer_options
 from experiments.tasks.registry import shown_task
 from judgments.frames.fetch import answer_columns
 from judgments.frames.fetch_postgres import UNDECIDED
@@ -109,7 +109,7 @@ def treatment_of(experiment: Experiment) -> str:
     if "undecided" not in defaults:
         return ""
     settings = {**defaults, **experiment.parameters}
-    return str(settings["undecided"]) if offered(settings) else ""
+    return str(settings["undecided"]) if answer_options(settings) else ""
 
 
 def moduli_of(experiment: Experiment, sessions: "pd.Series[int]") -> Any:

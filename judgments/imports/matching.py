@@ -11,7 +11,7 @@ import pandas as pd
 
 from analysis.errors import BadInput
 from analysis.text import plural
-from experiments.materials.checks import compared
+from experiments.materials.checks import normalize_text
 from experiments.materials.markup import plain
 from experiments.models import MaterialSet
 from judgments.imports.readers.base import JudgmentFile
@@ -90,7 +90,7 @@ def _differing(rows: pd.Series, texts: pd.Series, stored: pd.Series) -> pd.DataF
 
 def _wording(text: str) -> str:
     unmarked = plain(text) if "<" in text or "&" in text else text
-    return " ".join(compared(unmarked).split())
+    return " ".join(normalize_text(unmarked).split())
 
 
 def _name(row: Any) -> str:
@@ -119,7 +119,7 @@ def _match_sentences(rows: pd.DataFrame, materials: MaterialSet) -> pd.DataFrame
         {key: key for key, _, _, _ in stored},
         _unambiguous((f"{item}\0{condition}", key) for key, item, condition, _ in stored),
         _unambiguous((item, key) for key, item, _, _ in stored),
-        _unambiguous((compared(text).strip(), key) for key, _, _, text in stored),
+        _unambiguous((normalize_text(text).strip(), key) for key, _, _, text in stored),
     ]
     keys = [rows["sentence_id"], rows["item"] + "\0" + rows["condition"], rows["item"], _texts(rows["text"])]
     sentence_ids = _first_found(keys, tables)
@@ -135,7 +135,7 @@ def _match_sentences(rows: pd.DataFrame, materials: MaterialSet) -> pd.DataFrame
 
 
 def _texts(texts: pd.Series) -> pd.Series:
-    return texts.map({text: compared(text).strip() for text in texts.unique()})
+    return texts.map({text: normalize_text(text).strip() for text in texts.unique()})
 
 
 def _match_pairs(rows: pd.DataFrame, materials: MaterialSet) -> pd.DataFrame:
@@ -145,7 +145,10 @@ def _match_pairs(rows: pd.DataFrame, materials: MaterialSet) -> pd.DataFrame:
             "key", "good__item__key", "paradigm__name", "good__text", "bad__text", "good__key", "bad__key"
         )
     )
-    texts_of = {key: (compared(good).strip(), compared(bad).strip()) for key, _, _, good, bad, _, _ in stored}
+    texts_of = {
+        key: (normalize_text(good).strip(), normalize_text(bad).strip())
+        for key, _, _, good, bad, _, _ in stored
+    }
     by_text = [
         (f"{paradigm or ''}\0{texts_of[key][0]}\0{texts_of[key][1]}", key) for key, _, paradigm, *_ in stored
     ]

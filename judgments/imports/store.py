@@ -25,7 +25,7 @@ from experiments.materials.collection import Materials
 from experiments.materials.findings import Report
 from experiments.models import AuditEntry, Experiment, ExperimentVersion, MaterialSet, Membership
 from experiments.studies.creation import find_experiment, free_slug
-from experiments.studies.lifecycle import sha256_of
+from experiments.studies.lifecycle import document_sha256
 from judgments.imports.insert import insert_sessions, known_names, update_demographics
 from judgments.imports.matching import match
 from judgments.imports.readers import JudgmentFile
@@ -282,7 +282,7 @@ def _version(study: Experiment, prepared: Prepared) -> ExperimentVersion:
             "columns": dict(read.mapping),
         },
     }
-    checksum = sha256_of(snapshot)
+    checksum = document_sha256(snapshot)
     existing = study.versions.filter(sha256=checksum).first()
     if existing is not None:
         return existing

@@ -12,7 +12,7 @@ from analysis.aggregation.proportions import clustered_share
 from analysis.power.money import format_money
 from analysis.quality.report import LABELS
 from analysis.report.page_findings import live_finding
-from experiments.lists.rounds import current_round_of
+from experiments.lists.rounds import current_round
 from experiments.models import Experiment, TrialKind
 from experiments.page_cache import cache
 from experiments.tasks.registry import shown_task
@@ -122,7 +122,7 @@ def count_live(study: Experiment) -> LiveCounts:
     return LiveCounts(
         numbers=numbers,
         places=places,
-        limit=current_round_of(study).max_participants,
+        limit=current_round(study).max_participants,
         is_full=is_full(study, numbers, places),
         bars=bars(rows, target=numbers.target),
         stages=dropout_by_screen(study),

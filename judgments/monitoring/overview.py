@@ -12,10 +12,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from analysis.text import plural
-from experiments.lists.rounds import current_round_of, fewest_showings
+from experiments.lists.rounds import current_round, fewest_showings
 from experiments.models import Experiment, ExperimentVersion, Job
 from experiments.page_cache import cache
-from experiments.studies.readiness import lists_of
+from experiments.studies.readiness import summarize_lists
 from experiments.studies.targets import participants_needed
 from experiments.tasks.registry import tasks
 from judgments.models import Flag, Judgment, Participant, Session, Signal
@@ -113,14 +113,14 @@ def target_sessions(study: Experiment) -> int | None:
     """
     version = study.current_version()
     needed = needed_sessions(study, version) if version else _draft_sessions(study)
-    limits = [number for number in (needed, current_round_of(study).max_participants) if number]
+    limits = [number for number in (needed, current_round(study).max_participants) if number]
     return min(limits, default=None)
 
 
 def _draft_sessions(study: Experiment) -> int | None:
     if study.origin != Experiment.Origin.COLLECTED or study.materials is None:
         return None
-    requirements = lists_of(study).requirements
+    requirements = summarize_lists(study).requirements
     return requirements[0].participants if requirements else None
 
 
@@ -128,7 +128,7 @@ def needed_sessions(study: Experiment, version: ExperimentVersion) -> int | None
     """Participants until the sentence or pair that the lists show least has the target judgments."""
     lists = version.lists.filter(round=study.current_round)
     n_lists, fewest = fewest_showings(lists, unit=study.target_unit)
-    target = current_round_of(study).target_judgments or 0
+    target = current_round(study).target_judgments or 0
     return participants_needed(target, n_lists=n_lists, fewest=fewest) if fewest else None
 
 
@@ -172,7 +172,7 @@ def takes_nobody_else(study: Experiment, *, n_taken: int, target: int | None, pl
 
 def places_left(study: Experiment) -> int | None:
     """Places left under the study's limit, None where there is no limit."""
-    limit = current_round_of(study).max_participants
+    limit = current_round(study).max_participants
     if limit is None:
         return None
     taken = counted_sessions(study).filter(in_round(study)).filter(holds_place(timezone.now())).count()
@@ -343,7 +343,7 @@ def remarks(
     if failed_job:
         yield Remark("The last job failed", reverse("job", args=[failed_job]))
     if study.status == Experiment.Status.OPEN:
-        limit = current_round_of(study).max_participants
+        limit = current_round(study).max_participants
         if limit and numbers["n_complete"] + numbers["n_live"] >= limit:
             yield Remark("All places are taken", live, False)
         elif numbers["target"] and numbers["n_complete"] >= numbers["target"]:

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods
 from analysis.errors import BadInput
 from experiments.models import AuditEntry, Experiment, Item, MinimalPair, Sentence, TrialKind
 from experiments.pages.access import AuthenticatedRequest, get_study, may_see_ids
-from experiments.pages.forms import page_of
+from experiments.pages.forms import paginate
 from experiments.tasks.registry import shown_task
 from judgments.frames.listing import as_rows, judgments_of, with_sentences
 from judgments.frames.mturk_batch import batch_csv
@@ -38,7 +38,7 @@ def judgments(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     study = get_study(request.user, slug)
     form = FilterForm(request.GET)
     filters = {name: value for name, value in form.cleaned_data.items() if value} if form.is_valid() else {}
-    page = page_of(request, filtered(study, filters), most=PER_PAGE)
+    page = paginate(request, filtered(study, filters), most=PER_PAGE)
     context = {
         "study": study,
         "page": "judgments",

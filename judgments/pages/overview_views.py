@@ -13,10 +13,10 @@ from django.views.decorators.cache import never_cache
 
 from experiments.models import Experiment, Lab, MaterialSet, Membership
 from experiments.pages.access import AuthenticatedRequest, get_study, may_edit, role_in
-from experiments.pages.forms import page_of, set_remark
+from experiments.pages.forms import paginate, set_remark
 from experiments.pages.studies import FolderForm, buttons
 from experiments.studies.readiness import steps
-from experiments.studies.study_list import ALL, ARCHIVED, NONE, StudyFilter, folders_of
+from experiments.studies.study_list import ALL, ARCHIVED, NONE, StudyFilter, list_folders
 from experiments.tasks.registry import shown_task
 from judgments.monitoring.live import live_counts
 from judgments.monitoring.overview import (
@@ -44,7 +44,7 @@ def home(request: HttpRequest) -> HttpResponse:
         return render(request, "experiments/start.html", {"demo": demo})
     visible = Experiment.objects.visible_to(request.user)
     form, studies = _filtered(request, visible)
-    page = page_of(request, by_activity(studies).select_related("lab"), most=PER_PAGE)
+    page = paginate(request, by_activity(studies).select_related("lab"), most=PER_PAGE)
     filters = {name: value for name, value in form.cleaned_data.items() if value}
     context = {
         "section": "studies",
@@ -54,7 +54,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "page_of_studies": page,
         "cards": study_cards(list(page)),
         **_selection(request.user, list(page)),
-        "folders": folders_of(visible),
+        "folders": list_folders(visible),
         "address_of_list": urlencode({**filters, "page": page.number} if page.number > 1 else filters),
         "alerts": open_alerts(visible.filter(archived_at__isnull=True))[:SHOWN_ALERTS],
         **({} if page else _nothing_shown(request, visible, filters)),
@@ -81,7 +81,7 @@ def _filtered(request: HttpRequest, visible: QuerySet[Experiment]) -> tuple[Base
     del form.fields["task"]  # of the API: the page has the search
     choices = {
         "lab": [(lab.slug, lab.name) for lab in labs],
-        "folder": [(name, name) for name in folders_of(visible)],
+        "folder": [(name, name) for name in list_folders(visible)],
     }
     for name, names in choices.items():
         if names:
@@ -129,7 +129,7 @@ def overview(request: AuthenticatedRequest, slug: str) -> HttpResponse:
         "is_owner": role_in(request.user, study) == Membership.Role.OWNER,
         "steps": steps(study) if may_open_later else [],
         "folder_form": FolderForm(initial={"folder": study.folder}),
-        "folders": folders_of(Experiment.objects.visible_to(request.user)),
+        "folders": list_folders(Experiment.objects.visible_to(request.user)),
         "buttons": buttons(study) if may_edit(request.user, study) else [],
         "address": request.build_absolute_uri(f"/take/{study.link_slug}/"),
         "entries": study.audit.select_related("user")[:SHOWN_ENTRIES],

@@ -20,7 +20,7 @@ from analysis.quality.report import LABELS
 from analysis.text import no_formula
 from experiments.models import AuditEntry, Experiment
 from experiments.pages.access import AuthenticatedRequest, get_study, may_edit, may_see_ids
-from experiments.pages.forms import page_of, set_remark
+from experiments.pages.forms import paginate, set_remark
 from judgments.flags import LONGEST_REASON
 from judgments.models import Participant, Payment, PlatformIdentity, Session
 from judgments.models.participant import identity_digests
@@ -64,7 +64,7 @@ def participants(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     form = FilterForm(request.GET)
     filters = form.cleaned_data if form.is_valid() else {}
     matching = participants_of(study, filters, sees_ids=may_see_ids(request.user, study))
-    page = page_of(request, matching, most=PER_PAGE)
+    page = paginate(request, matching, most=PER_PAGE)
     context = {
         "study": study,
         "page": "participants",

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 from markdown_it.token import Token
 
 from analysis.report.typeset import needs_fonts, quoted
-from experiments.materials.markdown import tokens_of
+from experiments.materials.markdown import parse_markdown
 from experiments.models import ExperimentVersion
 from experiments.studies.languages import interface_translation
 from experiments.studies.wording import gettext
@@ -168,7 +168,7 @@ def _source(protocol: Protocol, decision: Consent | None) -> str:
         ),
         f'#text(size: 18pt, weight: "semibold", {quoted(protocol.title)})',
         BOLD if needs_fonts(consent_text(protocol)) else "",
-        _typeset(tokens_of(consent_text(protocol))),
+        _typeset(parse_markdown(consent_text(protocol))),
         *statements,
     ]
     if protocol.contact:

@@ -181,7 +181,7 @@ class NumberField(forms.CharField):
         try:
             return typed, protocol.task.parse(typed, protocol.settings, options=()).value
         except BadResponse as problem:
-            raise forms.ValidationError(problem.translated(gettext)) from None
+            raise forms.ValidationError(problem.translate(gettext)) from None
 
 
 class LinesForm(ParticipantForm):

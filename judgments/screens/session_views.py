@@ -265,12 +265,12 @@ def submit_answer(request: HttpRequest, session: Session, public_id: str) -> Htt
     trial = session.trials.filter(public_id=public_id).first()
     if trial is None:
         return not_found(request)
-    response = protocol_of(session.version).task.response_of(request.POST)[:MAX_RESPONSE_CHARACTERS]
+    response = protocol_of(session.version).task.read_response(request.POST)[:MAX_RESPONSE_CHARACTERS]
     receipt = record_answers(session.token, [SentAnswer(public_id, response, timing={"no_rt": True})])
     if receipt.refused:
         step = replace(next_step(session), screen="trial", trial=trial)
         refusal = receipt.refused[0]
-        problem = refusal.problem.translated(gettext) if refusal.problem else refusal.message
+        problem = refusal.problem.translate(gettext) if refusal.problem else refusal.message
         return render_step(request, session, step, problem=problem, response=response, status=422)
     if receipt.is_complete:
         session.status = Session.Status.COMPLETE

@@ -15,7 +15,7 @@ from django.db.models import Count, Exists, OuterRef, Q
 from django.utils import timezone
 
 from experiments.design.balance import min_expected_judgments
-from experiments.lists.rounds import current_round_of, showings_of
+from experiments.lists.rounds import count_showings, current_round
 from experiments.models import Campaign, Experiment, ExperimentVersion, PresentationList
 from judgments.models import Flag, Session, Submission
 from judgments.sql.compiled_queries import Compiled
@@ -95,7 +95,7 @@ def places_left(experiment: Experiment) -> float:
     Raises :class:`StudyClosed` when the study takes no participants.
     """
     check_taking(experiment)
-    limit = current_round_of(experiment).max_participants
+    limit = current_round(experiment).max_participants
     if limit is None:
         return math.inf
     filters = {"is_test": is_test_run(experiment), "version__is_preview": False}
@@ -151,13 +151,13 @@ def may_join_next_round(earlier: Session, experiment: Experiment) -> bool:
     """Whether a participant who completed an earlier round may take part in the current one."""
     if experiment.current_round == 1 or earlier.status != Session.Status.COMPLETE or earlier.list is None:
         return False
-    current = current_round_of(experiment)
+    current = current_round(experiment)
     return earlier.list.round < current.number and current.participants != "new"
 
 
 def check_invited(experiment: Experiment, earlier: Session | None) -> None:
     """Raise :class:`StudyClosed` unless the round admits this participant."""
-    if current_round_of(experiment).participants == "same" and (
+    if current_round(experiment).participants == "same" and (
         earlier is None or not may_join_next_round(earlier, experiment)
     ):
         raise StudyClosed("known_only")
@@ -215,7 +215,7 @@ def target_reached(experiment: Experiment) -> bool:
     Counts complete and active sessions of this round, and those of earlier versions for sentences and pairs
     that the newest version still shows.
     """
-    current = current_round_of(experiment)
+    current = current_round(experiment)
     if not current.target_judgments or is_test_run(experiment):
         return False
     version = newest_version(experiment)
@@ -241,7 +241,7 @@ def showing_patterns(
     lists: tuple[tuple[int, int, str, int], ...], version_id: int, *, unit: str
 ) -> ShowingPatterns:
     """Distinct patterns of how often each list shows what the target counts; lists never change."""
-    showings = showings_of([pk for pk, *_ in lists], unit=unit)
+    showings = count_showings([pk for pk, *_ in lists], unit=unit)
     current = {pk for pk, version, *_ in lists if version == version_id}
     patterns = {frozenset(times.items()) for times in showings.values() if current & times.keys()}
     return tuple(dict(pattern) for pattern in patterns)

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from analysis.errors import BadInput
 from experiments.models import Experiment, ExperimentVersion, Job
 from experiments.operation.job_runner import Run, enqueue, job
-from experiments.studies.lifecycle import freeze_preview, sha256_of, snapshot
+from experiments.studies.lifecycle import document_sha256, freeze_preview, snapshot
 from experiments.studies.rehearsals import DRY_RUN
 from judgments.models import Judgment, Participant, Session
 from judgments.sessions.enrollment import begin_preview
@@ -26,7 +26,7 @@ def dry_run_later(study: Experiment, *, user: User) -> Job:
     active = earlier.exclude(state__in=[Job.State.DONE, Job.State.FAILED]).first()
     if active is not None:
         return active
-    key = f"{DRY_RUN}:{study.pk}:{sha256_of(snapshot(study))[:16]}:{earlier.count()}"
+    key = f"{DRY_RUN}:{study.pk}:{document_sha256(snapshot(study))[:16]}:{earlier.count()}"
     return enqueue(DRY_RUN, {"study": study.pk}, user=user, experiment=study, key=key)
 
 

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 
 from analysis.errors import BadInput
 from experiments.models import Design, Experiment, MinimalPair, ReviewLink, Sentence
-from experiments.pages.forms import page_of
+from experiments.pages.forms import paginate
 from experiments.tasks.registry import shown_task
 from experiments.teams.review_links import count_use, find_link
 from releases.gold.describe import CONTENTS
@@ -127,9 +127,9 @@ def materials(request: HttpRequest, link: ReviewLink, *, token: str) -> HttpResp
     pairs = material_set.pairs.select_related("good", "bad", "paradigm")
     as_pairs = pairs.exists()
     rows: Page[MinimalPair] | Page[Sentence] = (
-        page_of(request, pairs, most=PER_PAGE)
+        paginate(request, pairs, most=PER_PAGE)
         if as_pairs
-        else page_of(request, material_set.sentences.select_related("item"), most=PER_PAGE)
+        else paginate(request, material_set.sentences.select_related("item"), most=PER_PAGE)
     )
     context = {
         "token": token,

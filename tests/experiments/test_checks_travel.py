@@ -7,7 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from experiments.lists.balance_report import proofs
-from experiments.lists.build import fillers_of
+from experiments.lists.build import filler_stimuli
 from experiments.models import AuditEntry, Design, MaterialSet, MinimalPair
 from experiments.page_cache import cache
 from experiments.studies.lifecycle import freeze, snapshot
@@ -214,12 +214,12 @@ def test_items_left_out_of_materials_and_fillers_do_not_replace_each_other(clien
     client.force_login(cast.ada())
     client.post(LEAVE_OUT, {"check": "identical_members"})
     design.refresh_from_db()
-    assert design.fillers_left_out == {} and design.left_out_of(study.materials)
+    assert design.fillers_left_out == {} and design.left_out_items(study.materials)
     design.leave_out({"hole": ["1"]}, materials=design.filler_materials, of_fillers=True)
     assert design.fillers_left_out == {"hole": ["1"]}
-    assert len(design.left_out_of(study.materials)["identical_members"]) == N_IDENTICAL
+    assert len(design.left_out_items(study.materials)["identical_members"]) == N_IDENTICAL
     design.leave_out({}, materials=study.materials)
-    assert design.left_out_of(study.materials) == {} and design.fillers_left_out == {"hole": ["1"]}
+    assert design.left_out_items(study.materials) == {} and design.fillers_left_out == {"hole": ["1"]}
 
 
 def test_a_filler_set_without_items_named_by_the_check_is_not_found(client, study):
@@ -238,11 +238,11 @@ def test_fillers_of_the_materials_themselves_are_left_out_with_their_items(tmp_p
     materials = MaterialSet.objects.get(name="rated")
     experiment = cast.draft("rated", materials=materials, task="likert")
     design = Design.objects.create(experiment=experiment, n_lists=2, seed=1)
-    assert len(fillers_of(experiment, design)) == 2
+    assert len(filler_stimuli(experiment, design)) == 2
     design.leave_out({"conflicting_status": ["f1"]}, materials=materials)
     design.save()
     experiment.refresh_from_db()
-    assert len(fillers_of(experiment, design)) == 1
+    assert len(filler_stimuli(experiment, design)) == 1
 
 
 def test_the_team_may_read_the_findings_of_the_filler_set(client, fillers):

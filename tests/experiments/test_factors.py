@@ -8,7 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from experiments.lists.build import fillers_of, lists_by_round, targets_of
+from experiments.lists.build import filler_stimuli, lists_by_round, target_stimuli
 from experiments.models import MaterialSet, Sentence
 from tests.experiments import factorial
 
@@ -163,7 +163,7 @@ def test_two_columns_for_one_field_are_refused(ada, table):
 
 def test_fillers_of_the_materials_are_shown_between_the_targets(tmp_path):
     study = factorial.study(tmp_path)
-    assert len(targets_of(study)) == 16 and len(fillers_of(study, study.design)) == 6
+    assert len(target_stimuli(study)) == 16 and len(filler_stimuli(study, study.design)) == 6
     for trials in lists_by_round(study)[0]:
         kinds = [trial.kind for trial in trials]
         assert (kinds.count("target"), kinds.count("filler")) == (4, 6)

@@ -6,7 +6,7 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
-from experiments.generation.paradigms import find_paradigm, shipped, source_of
+from experiments.generation.paradigms import find_paradigm, read_source, shipped_paradigms
 from experiments.materials.readers.detect import read_materials
 
 BLIMP = """
@@ -102,7 +102,7 @@ def test_lint_prints_surface_cues_and_models_of_a_text(tmp_path, capsys):
 
 
 def test_there_are_blimps_67_paradigms():
-    assert len(shipped()) == 67
+    assert len(shipped_paradigms()) == 67
 
 
 def test_lint_writes_the_figures_that_the_list_of_paradigms_shows(tmp_path):
@@ -116,7 +116,7 @@ def test_lint_writes_the_figures_that_the_list_of_paradigms_shows(tmp_path):
 def test_lint_names_the_line(tmp_path, capsys):
     broken = tmp_path / "broken.toml"
     broken.write_text(
-        source_of("wh_island").decode().replace("wh_island", "broken").replace("[draw]", "[drow]")
+        read_source("wh_island").decode().replace("wh_island", "broken").replace("[draw]", "[drow]")
     )
     with pytest.raises(CommandError):
         call_command("lint_paradigm", str(broken))

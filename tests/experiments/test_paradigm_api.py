@@ -4,7 +4,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from experiments.generation.pages.editor import BEGINNING
-from experiments.generation.paradigms import find_paradigm, sample_pairs, shipped
+from experiments.generation.paradigms import find_paradigm, sample_pairs, shipped_paradigms
 from experiments.generation.stored import library, pair_sets
 from experiments.models import OwnParadigm, PairSet
 from tests import cast
@@ -65,7 +65,7 @@ def test_a_token_for_reading_changes_nothing(method, address):
 
 def test_the_paradigms_of_the_platform_are_listed(api):
     rows = call(api, "get", "paradigms/").json()["results"]
-    assert {row["uid"] for row in rows} == set(shipped())
+    assert {row["uid"] for row in rows} == set(shipped_paradigms())
     row = call(api, "get", "paradigms/en/wh_island/").json()
     assert row["address"] == "en:wh_island" and 'uid = "wh_island"' in row["text"]
     assert call(api, "get", "paradigms/en/nothing/").status_code == 404

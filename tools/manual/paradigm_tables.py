@@ -17,7 +17,7 @@ from analysis.comparison.surface_cues import sentence_words
 from analysis.ngrams import BackoffModel, train_model
 from benchmarks.scoring.bench_ranking import PUBLISHED, SHARED, sentences
 from experiments.generation.lexicon import read_lexicon
-from experiments.generation.paradigms import LintReport, Paradigm, find_paradigm, lint, shipped
+from experiments.generation.paradigms import LintReport, Paradigm, find_paradigm, lint, shipped_paradigms
 
 ROOT = Path(__file__).parents[2]
 DOCUMENT = ROOT / "docs" / "reference" / "paradigms.md"
@@ -128,7 +128,7 @@ def table(language: str, trained: dict[str, BackoffModel]) -> Iterator[str]:
     """Rows of a language's table."""
     published = pd.read_csv(PUBLISHED, index_col="paradigm", dtype=str)
     read = reading()
-    paradigms = [find_paradigm(uid, language=language) for uid in shipped(language)]
+    paradigms = [find_paradigm(uid, language=language) for uid in shipped_paradigms(language)]
     names = ["phenomenon", "paradigm", "methods", "frames", "possible", "words", "bigrams"]
     names += ["characters"] if language == "en" else []
     names += ["5-gram"] if trained else []

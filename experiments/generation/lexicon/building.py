@@ -16,11 +16,11 @@ from experiments.generation.lexicon.reading import (
     FROZEN,
     OVERRIDES,
     Lexeme,
+    decode_csv,
     is_inflected,
     read_forms,
     read_rows,
     source_files,
-    text_of,
 )
 
 BUILD = "build.toml"
@@ -45,12 +45,12 @@ def lemminflect_inflector() -> Inflect:
     return inflect
 
 
-def inflected(lemma: str, category: str, key: str, inflect: Inflect) -> str:
+def inflect_lemma(lemma: str, category: str, key: str, inflect: Inflect) -> str:
     """Return a form of a lemma, whose head is the first word of a verb and the last word of a noun.
 
     Examples
     --------
-    >>> inflected("rely on", "verb", "s", lambda word, tag: word.replace("y", "ies"))
+    >>> inflect_lemma("rely on", "verb", "s", lambda word, tag: word.replace("y", "ies"))
     'relies on'
     """
     words = lemma.split(" ")
@@ -67,7 +67,7 @@ def source_hash(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def forms_of(
+def build_forms(
     row: Lexeme, overrides: Mapping[str, str], inflect: Inflect, *, inflected_language: bool = True
 ) -> dict[str, tuple[str, str]]:
     """Return the forms of a lexeme by key, each with its source."""
@@ -82,7 +82,7 @@ def forms_of(
         ):
             forms[key] = (row.lemma, "lemma")
         else:
-            forms[key] = (inflected(row.lemma, row.category, key, inflect), "lemminflect")
+            forms[key] = (inflect_lemma(row.lemma, row.category, key, inflect), "lemminflect")
     if not forms or not all(form for form, _ in forms.values()):
         missing = next((key for key, (form, _) in forms.items() if not form), "all forms")
         raise BadInput(
@@ -97,14 +97,14 @@ def forms_of(
 
 def frozen_table(folder: Path, inflect: Inflect) -> str:
     """Return the content of the table of frozen forms, one line a form."""
-    overrides = read_forms(text_of((folder / OVERRIDES).read_bytes(), file=OVERRIDES), file=OVERRIDES)
+    overrides = read_forms(decode_csv((folder / OVERRIDES).read_bytes(), file=OVERRIDES), file=OVERRIDES)
     lines: dict[tuple[str, str], dict[str, tuple[str, str]]] = {}
     has_forms = is_inflected(folder)
     for path in source_files(folder):
-        for row in read_rows(text_of(path.read_bytes(), file=path.name), file=path.name):
+        for row in read_rows(decode_csv(path.read_bytes(), file=path.name), file=path.name):
             word = (row.lemma, row.category)
             lines.setdefault(word, {}).update(
-                forms_of(row, overrides.get(word, {}), inflect, inflected_language=has_forms)
+                build_forms(row, overrides.get(word, {}), inflect, inflected_language=has_forms)
             )
     unused = [word for word in overrides if word not in lines]
     if unused:

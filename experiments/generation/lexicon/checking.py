@@ -11,12 +11,12 @@ from experiments.generation.lexicon.reading import (
     OVERRIDES,
     Lexeme,
     Lexicon,
+    decode_csv,
     is_inflected,
     own_class,
     read_forms,
     read_rows,
     source_files,
-    text_of,
     with_forms,
 )
 
@@ -193,12 +193,12 @@ def stored_rows(folder: Path) -> tuple[list[Lexeme], list[BadInput]]:
     faults: list[BadInput] = []
     forms: Mapping[tuple[str, str], Mapping[str, str]] = {}
     try:
-        forms = read_forms(text_of((folder / FROZEN).read_bytes(), file=FROZEN), file=FROZEN)
+        forms = read_forms(decode_csv((folder / FROZEN).read_bytes(), file=FROZEN), file=FROZEN)
     except BadInput as error:
         faults.append(error)
     for path in source_files(folder):
         try:
-            for row in read_rows(text_of(path.read_bytes(), file=path.name), file=path.name):
+            for row in read_rows(decode_csv(path.read_bytes(), file=path.name), file=path.name):
                 rows.append(
                     with_forms(row, forms.get((row.lemma, row.category), {}), inflected=is_inflected(folder))
                 )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from analysis.errors import BadInput, UnknownName
-from experiments.generation.lexicon.building import forms_of
+from experiments.generation.lexicon.building import build_forms
 from experiments.generation.lexicon.checking import (
     ambiguity_faults,
     fault,
@@ -21,12 +21,12 @@ from experiments.generation.lexicon.columns import IDENTITY, columns, expected_f
 from experiments.generation.lexicon.reading import (
     Lexeme,
     Lexicon,
-    folder_of,
+    decode_csv,
     is_inflected,
-    lexeme_of,
+    lexicon_folder,
+    read_lexeme,
     read_lexicon,
     table_rows,
-    text_of,
     with_forms,
 )
 
@@ -49,7 +49,7 @@ def own_rows(words: Words, base: Lexicon) -> tuple[list[Lexeme], list[BadInput]]
         (row.lemma, row.category): row.forms for row in base.rows if row.category in CATEGORIES
     }
     try:
-        text_of(text.encode(), file=file)
+        decode_csv(text.encode(), file=file)
         for number, cells in table_rows(text, file=file):
             if number > MAX_ROWS + 1:
                 raise BadInput(f"more than {MAX_ROWS:,} rows.", file=file, remedy="Make two tables.")
@@ -81,10 +81,10 @@ def _row(
     file: str,
     number: int,
 ) -> Lexeme:
-    row = lexeme_of(cells, columns(), class_tree(), file=file, row=number)
+    row = read_lexeme(cells, columns(), class_tree(), file=file, row=number)
     if row.category not in CATEGORIES:
         raise fault(row, "category", f"{row.category!r} cannot be added.", f"Choose {', '.join(CATEGORIES)}.")
-    inflected = is_inflected(folder_of(language))
+    inflected = is_inflected(lexicon_folder(language))
     expected = expected_forms(row.category, row.features, inflected=inflected)
     stored = known.get((row.lemma, row.category), {})
     given = {key: cells[key].strip() for key in FORMS if cells.get(key, "").strip()}
@@ -99,7 +99,7 @@ def _row(
             )
     forms = {key: stored[key] for key in expected if key in stored} | given
     try:
-        complete = forms_of(row, forms, lambda lemma, tag: "", inflected_language=inflected)
+        complete = build_forms(row, forms, lambda lemma, tag: "", inflected_language=inflected)
     except BadInput as error:
         missing = next(key for key in expected if key in FORMS and not forms.get(key))
         raise BadInput(
@@ -114,7 +114,7 @@ def word_faults(words: Words, base: Lexicon, *, beside: Sequence[Words] = ()) ->
     others = [row for table in beside for row in own_rows(table, base)[0]]
     every = [*base.rows, *others, *rows]
     lexicon = Lexicon(base.language, every)
-    inflected = is_inflected(folder_of(base.language))
+    inflected = is_inflected(lexicon_folder(base.language))
     checks: tuple[Callable[[], Iterable[BadInput]], ...] = (
         lambda: row_faults(every),
         lambda: form_faults(rows) if inflected else (),

@@ -131,11 +131,11 @@ class Lexicon:
         tables = [where] if isinstance(where, Mapping) else list(where or [{}])
         key = (
             category,
-            *(tuple((name, _listed(value)) for name, value in table.items()) for table in tables),
+            *(tuple((name, _split_list(value)) for name, value in table.items()) for table in tables),
         )
         if key not in self._cache:
             conditions = [
-                [self._condition(category, name, _listed(value)) for name, value in table.items()]
+                [self._condition(category, name, _split_list(value)) for name, value in table.items()]
                 for table in tables
             ]
             self._cache[key] = tuple(
@@ -202,7 +202,7 @@ class Lexicon:
         return tuple(noun for noun in self.select("noun", where) if self.fits(noun, head, column))
 
 
-def _listed(value: str | Sequence[str]) -> tuple[str, ...]:
+def _split_list(value: str | Sequence[str]) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(value)
 
 
@@ -211,7 +211,7 @@ def languages() -> list[str]:
     return sorted(path.name for path in FOLDER.iterdir() if (path / FROZEN).is_file())
 
 
-def text_of(content: bytes, *, file: str) -> str:
+def decode_csv(content: bytes, *, file: str) -> str:
     """Decode the content of a CSV file, which is UTF-8 in composed form without control characters."""
     if content.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")):
         raise BadInput("starts with a byte order mark.", file=file, remedy="Save it as UTF-8 without BOM.")
@@ -279,7 +279,7 @@ def read_rows(text: str, *, file: str) -> Iterator[Lexeme]:
             if name not in definitions and name not in IDENTITY:
                 error = UnknownName("column", name, [*IDENTITY, *definitions])
                 raise BadInput(error.message, file=file, row=1, column=name, remedy=error.remedy)
-        yield lexeme_of(cells, definitions, tree, file=file, row=row)
+        yield read_lexeme(cells, definitions, tree, file=file, row=row)
 
 
 def own_class(lemma: str) -> str:
@@ -293,7 +293,7 @@ def own_class(lemma: str) -> str:
     return f"={lemma.replace(' ', '_')}"
 
 
-def lexeme_of(
+def read_lexeme(
     cells: Mapping[str, str], definitions: Mapping[str, Column], tree: ClassTree, *, file: str, row: int
 ) -> Lexeme:
     """Return the lexeme of one row; its cells are checked."""
@@ -364,7 +364,7 @@ def source_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob("*.csv") if path.name not in (FROZEN, OVERRIDES))
 
 
-def folder_of(language: str) -> Path:
+def lexicon_folder(language: str) -> Path:
     """Return the folder of a language's lexicon."""
     options = sorted(path.name for path in FOLDER.iterdir() if path.is_dir() and source_files(path))
     if language not in options:
@@ -372,7 +372,7 @@ def folder_of(language: str) -> Path:
     return FOLDER / language
 
 
-def version_of(folder: Path) -> str:
+def lexicon_version(folder: Path) -> str:
     """Return a hash of the rows, forms, columns and classes."""
     digest = hashlib.sha256()
     for path in (FOLDER / "classes.toml", FOLDER / "columns.toml", *sorted(folder.glob("*.csv"))):
@@ -389,12 +389,12 @@ def read_lexicon(language: str) -> Lexicon:
     >>> read_lexicon("en").select("pron", {"gender": "f"})[0].forms["acc"]
     'her'
     """
-    folder = folder_of(language)
+    folder = lexicon_folder(language)
     inflected = is_inflected(folder)
-    forms = read_forms(text_of((folder / FROZEN).read_bytes(), file=FROZEN), file=FROZEN)
+    forms = read_forms(decode_csv((folder / FROZEN).read_bytes(), file=FROZEN), file=FROZEN)
     rows: dict[str, Lexeme] = {}
     for path in source_files(folder):
-        for row in read_rows(text_of(path.read_bytes(), file=path.name), file=path.name):
+        for row in read_rows(decode_csv(path.read_bytes(), file=path.name), file=path.name):
             if row.id in rows:
                 first = rows[row.id]
                 raise BadInput(
@@ -405,4 +405,4 @@ def read_lexicon(language: str) -> Lexicon:
                     remedy="Delete one, or tell them apart in column sense.",
                 )
             rows[row.id] = with_forms(row, forms.get((row.lemma, row.category), {}), inflected=inflected)
-    return Lexicon(language, rows.values(), version=version_of(folder))
+    return Lexicon(language, rows.values(), version=lexicon_version(folder))

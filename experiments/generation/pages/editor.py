@@ -10,15 +10,15 @@ from django.utils.text import capfirst
 from django.views.decorators.http import require_POST
 
 from analysis.errors import BadInput
-from experiments.generation.pages.library import another_seed, count_check, get_paradigm, seed_of
+from experiments.generation.pages.library import another_seed, count_check, get_paradigm, read_seed
 from experiments.generation.stored.library import (
     MAX_CHARACTERS,
     check,
-    copy_of,
-    language_of,
-    names_of,
+    copy_text,
+    own_names,
+    read_language,
     save_paradigm,
-    text_of,
+    starting_text,
 )
 from experiments.generation.stored.word_lists import lexicon_for
 from experiments.models import OwnParadigm
@@ -58,8 +58,8 @@ def new(request: AuthenticatedRequest) -> HttpResponse:
     if request.method == "POST":
         return _save(request, None)
     text = BEGINNING
-    if (address := request.GET.get("from", "")) and (source := text_of(address, request.user)):
-        text = copy_of(source, names_of(request.user))
+    if (address := request.GET.get("from", "")) and (source := starting_text(address, request.user)):
+        text = copy_text(source, own_names(request.user))
     return _page(request, text, None)
 
 
@@ -133,11 +133,11 @@ def _page(
 
 def _report(request: AuthenticatedRequest, text: str, row: OwnParadigm | None) -> dict[str, Any]:
     """What the linter finds in the text, with examples of the seed."""
-    seed = seed_of(request)
+    seed = read_seed(request)
     facts: dict[str, Any] = {"seed": seed, "another_seed": another_seed()}
     try:
         count_check(request.user)
-        report = check(text, lexicon=lexicon_for(row or request.user, language_of(text)), seed=seed)
+        report = check(text, lexicon=lexicon_for(row or request.user, read_language(text)), seed=seed)
     except BadInput as error:
         return facts | {"refused": capfirst(str(error))}
     return facts | {"report": report}

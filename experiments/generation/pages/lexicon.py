@@ -11,7 +11,7 @@ from experiments.generation.lexicon import Lexeme, Lexicon, languages
 from experiments.generation.stored.word_lists import lexicon_for
 from experiments.models import WordList
 from experiments.pages.access import AuthenticatedRequest
-from experiments.pages.forms import page_of
+from experiments.pages.forms import paginate
 
 PER_PAGE = 50
 MAX_LENGTH = 200
@@ -46,13 +46,13 @@ class LexiconSearch(forms.Form):
             return []
         text = self.cleaned_data["q"].casefold()
         try:
-            rows = self._selected(self.cleaned_data["category"], self.cleaned_data["where"])
+            rows = self._select_lexemes(self.cleaned_data["category"], self.cleaned_data["where"])
         except BadInput as error:
             self.add_error("where", str(error))
             return []
         return [row for row in rows if not text or contains(row, text)]
 
-    def _selected(self, category: str, conditions: str) -> tuple[Lexeme, ...]:
+    def _select_lexemes(self, category: str, conditions: str) -> tuple[Lexeme, ...]:
         if not conditions:
             return self.lexicon.by_category.get(category, ()) if category else self.lexicon.rows
         if not category:
@@ -98,7 +98,7 @@ def lexicon_page(request: AuthenticatedRequest) -> HttpResponse:
     language = request.GET.get("language", "en")
     lexicon = lexicon_for(request.user, language if language in languages() else "en")
     form = LexiconSearch({"language": lexicon.language, **request.GET.dict()}, lexicon=lexicon)
-    page = page_of(request, form.rows(), most=PER_PAGE)
+    page = paginate(request, form.rows(), most=PER_PAGE)
     context = {
         "section": "materials",
         "form": form,

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_POST
 
 from analysis.errors import BadInput
 from experiments import limits
-from experiments.generation.paradigms import lint, source_of
+from experiments.generation.paradigms import lint, read_source
 from experiments.generation.stored.library import (
     CHECK_SECONDS,
     CHECKED_PAIRS,
@@ -40,7 +40,7 @@ from experiments.pages.forms import ask, is_sure
 from experiments.studies.languages import language_name
 
 
-def seed_of(request: HttpRequest) -> int:
+def read_seed(request: HttpRequest) -> int:
     """Return the seed of the examples in the address; 0 without one."""
     text = request.GET.get("seed", "") or request.POST.get("examples_seed", "")
     return min(int(text), MAX_SEED) if text.isascii() and text.isdecimal() else 0
@@ -92,14 +92,14 @@ def built_in_page(request: AuthenticatedRequest, language: str, uid: str) -> Htt
     row = built_in_paradigm(language, uid)
     if row is None:
         raise Http404("no such paradigm")
-    seed = seed_of(request)
+    seed = read_seed(request)
     context: dict[str, Any] = {
         "section": "materials",
         "row": row,
         "paradigm": row.paradigm,
         "seed": seed,
         "another_seed": another_seed(),
-        "text": source_of(uid, language=language).decode(),
+        "text": read_source(uid, language=language).decode(),
     }
     try:
         count_check(request.user)
@@ -122,7 +122,7 @@ def get_paradigm(user: User, pk: int, *, editing: bool = False) -> OwnParadigm:
 def own_page(request: AuthenticatedRequest, pk: int) -> HttpResponse:
     """One own paradigm: what the linter finds, examples of a seed, its text and versions."""
     row = get_paradigm(request.user, pk)
-    newest, seed = row.newest, seed_of(request)
+    newest, seed = row.newest, read_seed(request)
     context: dict[str, Any] = {
         "section": "materials",
         "paradigm": row,
@@ -164,7 +164,7 @@ class ShareForm(forms.Form):
 
     def __init__(self, *args: Any, user: User, row: Shared, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.labs = {f"lab:{lab.slug}": lab for lab in Lab.objects.taking_studies_of(user)}
+        self.labs = {f"lab:{lab.slug}": lab for lab in Lab.objects.open_to_studies_by(user)}
         studies = Experiment.objects.editable_by(user).exclude(status=Experiment.Status.CLOSED)
         self.studies = {f"study:{study.slug}": study for study in studies[:200]}
         field = self.fields["share_with"]

@@ -18,8 +18,8 @@ from django.views.decorators.http import require_POST
 
 from analysis.errors import BadInput
 from analysis.gold.writers import jsonl_bytes
-from experiments.generation.pages.library import ShareForm, another_seed, count_check, seed_of, share_row
-from experiments.generation.stored.library import MAX_SEED, OWN, chosen, may_change, owns
+from experiments.generation.pages.library import ShareForm, another_seed, count_check, read_seed, share_row
+from experiments.generation.stored.library import MAX_SEED, OWN, may_change, owns, select_paradigms
 from experiments.generation.stored.pair_sets import (
     MAX_EACH,
     MAX_PAIRS,
@@ -36,7 +36,7 @@ from experiments.generation.stored.pair_sets import (
 )
 from experiments.models import Experiment, GeneratedPair, Job, OwnParadigm, PairSet
 from experiments.pages.access import AuthenticatedRequest
-from experiments.pages.forms import ask, is_sure, page_of
+from experiments.pages.forms import ask, is_sure, paginate
 
 PER_PAGE = 50
 EXAMPLES = 5
@@ -78,7 +78,7 @@ def preview_page(request: AuthenticatedRequest) -> HttpResponse:
     """The first pairs of the chosen paradigms, and the form that draws a set; POST draws it."""
     data = request.POST if request.method == "POST" else request.GET
     addresses = list(dict.fromkeys(data.getlist("paradigm")))[:MOST_PREVIEWED]
-    seed = seed_of(request)
+    seed = read_seed(request)
     form = DrawForm(
         request.POST or None, initial={"seed": seed, "name": default_name(request.user, addresses)}
     )
@@ -99,7 +99,7 @@ def preview_page(request: AuthenticatedRequest) -> HttpResponse:
     }
     try:
         count_check(request.user)
-        context["rows"] = preview(chosen(request.user, addresses), n=EXAMPLES, seed=seed)
+        context["rows"] = preview(select_paradigms(request.user, addresses), n=EXAMPLES, seed=seed)
     except BadInput as error:
         context["refused"] = capfirst(str(error))
     status = 422 if form.errors else 200
@@ -112,7 +112,7 @@ def pair_sets(request: AuthenticatedRequest) -> HttpResponse:
     rows = PairSet.objects.visible_to(request.user).select_related(
         "owner", "materials", "lab", "study", "job"
     )
-    context = {"section": "materials", "page_of": page_of(request, rows, most=PER_PAGE)}
+    context = {"section": "materials", "page_of": paginate(request, rows, most=PER_PAGE)}
     return render(request, "experiments/pair_sets.html", context)
 
 
@@ -154,7 +154,7 @@ def pair_set(request: AuthenticatedRequest, pk: int) -> HttpResponse:
         "counts": counts,
         "n_changed": row.pairs.filter(edits__isnull=False).distinct().count(),
         "n_paradigms": len(row.recipe),
-        "page_of": page_of(request, pairs.order_by("pk"), most=PER_PAGE),
+        "page_of": paginate(request, pairs.order_by("pk"), most=PER_PAGE),
         "keep": urlencode(
             {name: str(value) for name, value in request.GET.items() if name != "page" and value}
         ),
@@ -219,7 +219,7 @@ def pair_page(request: AuthenticatedRequest, pk: int, pair: int) -> HttpResponse
     form = PairForm(request.POST or None, initial={"good": one.good, "bad": one.bad})
     if request.method == "POST":
         try:
-            if (is_changed := _changed(request, one, form)) is not None:
+            if (is_changed := _apply_button(request, one, form)) is not None:
                 said = "is changed; the pair as drawn is kept" if is_changed else "reads so already"
                 messages.success(request, f"{one.key} {said}.")
                 return redirect(f"{reverse('pair-set', args=[pk])}?{urlencode({'q': one.key})}#rows")
@@ -240,7 +240,7 @@ def pair_page(request: AuthenticatedRequest, pk: int, pair: int) -> HttpResponse
     return render(request, "experiments/pair_edit.html", context, status=422 if form.errors else 200)
 
 
-def _changed(request: AuthenticatedRequest, pair: GeneratedPair, form: PairForm) -> bool | None:
+def _apply_button(request: AuthenticatedRequest, pair: GeneratedPair, form: PairForm) -> bool | None:
     """Do what the pressed button asks; return whether it changed the pair, None for a form with errors."""
     reason = request.POST.get("reason", "")
     if "strike" in request.POST:

@@ -20,8 +20,8 @@ from experiments.generation.stored.validation import (
     PER_SESSION,
     TASK,
     ValidationPlan,
+    build_plan,
     create_validation,
-    plan_of,
 )
 from experiments.models import Lab, PairSet
 from experiments.pages.access import AuthenticatedRequest
@@ -86,7 +86,7 @@ def validation(request: AuthenticatedRequest, pk: int) -> HttpResponse:
         try:
             plan = _plan(row, form)
             if request.method == "POST" and "create" in request.POST:
-                return _created(request, row, form, plan)
+                return _create_study(request, row, form, plan)
             context["plan"] = plan
         except BadInput as error:
             form.add_error(None, capfirst(str(error)))
@@ -96,7 +96,7 @@ def validation(request: AuthenticatedRequest, pk: int) -> HttpResponse:
 
 def _plan(row: PairSet, form: ValidationForm) -> ValidationPlan:
     data = form.cleaned_data
-    return plan_of(
+    return build_plan(
         row,
         judgments=data["judgments"],
         price=Price(data["reward_minor"], (data["fee"] or 0) / 100),
@@ -105,11 +105,11 @@ def _plan(row: PairSet, form: ValidationForm) -> ValidationPlan:
     )
 
 
-def _created(
+def _create_study(
     request: AuthenticatedRequest, row: PairSet, form: ValidationForm, plan: ValidationPlan
 ) -> HttpResponse:
     lab = row.lab
-    if lab is not None and not Lab.objects.taking_studies_of(request.user).filter(pk=lab.pk).exists():
+    if lab is not None and not Lab.objects.open_to_studies_by(request.user).filter(pk=lab.pk).exists():
         lab = None
     study = create_validation(
         row,

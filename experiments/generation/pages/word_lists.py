@@ -22,12 +22,12 @@ from experiments.generation.stored.word_lists import (
     NAME,
     WordFaults,
     delete_words,
+    read_words,
     save_words,
-    table_of,
 )
 from experiments.models import WordList
 from experiments.pages.access import AuthenticatedRequest
-from experiments.pages.forms import ask, is_sure, page_of
+from experiments.pages.forms import ask, is_sure, paginate
 
 PER_PAGE = 50
 BEGINNING = """lemma,category,class,frame,subject,object,pl,s,past,participle,ing
@@ -94,16 +94,16 @@ def get_words(user: User, pk: int, *, editing: bool = False) -> WordList:
 @login_required
 def new(request: AuthenticatedRequest) -> HttpResponse:
     """Add a table of words."""
-    return _edited(request, None)
+    return _edit_form(request, None)
 
 
 @login_required
 def edit(request: AuthenticatedRequest, pk: int) -> HttpResponse:
     """Save the next version of a table."""
-    return _edited(request, get_words(request.user, pk, editing=True))
+    return _edit_form(request, get_words(request.user, pk, editing=True))
 
 
-def _edited(request: AuthenticatedRequest, row: WordList | None) -> HttpResponse:
+def _edit_form(request: AuthenticatedRequest, row: WordList | None) -> HttpResponse:
     names = ("name", "language", "source", "licence")
     initial: dict[str, Any] = {"text": BEGINNING}
     if row is not None:
@@ -142,13 +142,13 @@ def _edited(request: AuthenticatedRequest, row: WordList | None) -> HttpResponse
 def words(request: AuthenticatedRequest, pk: int) -> HttpResponse:
     """One table: its rows as the lexicon reads them, source, licence and versions."""
     row = get_words(request.user, pk)
-    lexemes, faults = own_rows(table_of(row), read_lexicon(row.language))
+    lexemes, faults = own_rows(read_words(row), read_lexicon(row.language))
     context = {
         "section": "materials",
         "words": row,
         "version": row.newest,
         "versions": row.versions.select_related("saved_by").defer("text"),
-        "page_of": page_of(request, lexemes, most=PER_PAGE),
+        "page_of": paginate(request, lexemes, most=PER_PAGE),
         "n_rare": sum(lexeme.first("band") == "rare" for lexeme in lexemes),
         "faults": faults,
         "may_edit": may_change(request.user, row),

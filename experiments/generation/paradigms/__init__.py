@@ -5,8 +5,8 @@ from experiments.generation.paradigms.document import (
     find_paradigm,
     parse_paradigm,
     read_paradigm,
-    shipped,
-    source_of,
+    read_source,
+    shipped_paradigms,
 )
 from experiments.generation.paradigms.linter import Finding, LintReport, lint
 from experiments.generation.paradigms.sampling import Sampler, sample_pairs
@@ -21,6 +21,6 @@ __all__ = [
     "parse_paradigm",
     "read_paradigm",
     "sample_pairs",
-    "shipped",
-    "source_of",
+    "shipped_paradigms",
+    "read_source",
 ]

@@ -208,7 +208,7 @@ class Paradigm:
         return len({frame.number for frame in self.frames})
 
 
-def shipped(language: str = "en") -> tuple[str, ...]:
+def shipped_paradigms(language: str = "en") -> tuple[str, ...]:
     """List the paradigms of a language that come with the platform."""
     folder = FOLDER / language
     return tuple(sorted(path.stem for path in folder.glob("*.toml"))) if language.isalpha() else ()
@@ -218,12 +218,12 @@ def find_paradigm(name: str, *, language: str = "en", lexicon: Lexicon | None = 
     """Read a shipped paradigm by its name, or any by the path of its file."""
     if name.endswith(".toml"):
         return read_paradigm(name, lexicon=lexicon)
-    if name not in shipped(language):
-        raise unknown("paradigm", name, shipped(language), code="L02")
+    if name not in shipped_paradigms(language):
+        raise unknown("paradigm", name, shipped_paradigms(language), code="L02")
     return read_paradigm(FOLDER / language / f"{name}.toml", lexicon=lexicon)
 
 
-def source_of(name: str, *, language: str = "en") -> bytes:
+def read_source(name: str, *, language: str = "en") -> bytes:
     """Return the content of a shipped paradigm's file, or of any by its path; empty where there is none."""
     path = Path(name) if name.endswith(".toml") else FOLDER / language / f"{name}.toml"
     return path.read_bytes() if path.is_file() else b""
@@ -233,16 +233,16 @@ def read_paradigm(path: str | Path, *, lexicon: Lexicon | None = None) -> Paradi
     """Read and check a paradigm's file."""
     path = Path(path)
     document, digest = read_toml(path)
-    return _checked(document, path, lexicon, digest)
+    return _check_document(document, path, lexicon, digest)
 
 
 def parse_paradigm(content: bytes, *, file: str, lexicon: Lexicon | None = None) -> Paradigm:
     """Check a paradigm that is no file yet, under the name that its file would have."""
     document, digest = parse_toml(content, file=file)
-    return _checked(document, Path(file), lexicon, digest)
+    return _check_document(document, Path(file), lexicon, digest)
 
 
-def _checked(document: dict[str, Any], path: Path, lexicon: Lexicon | None, digest: str) -> Paradigm:
+def _check_document(document: dict[str, Any], path: Path, lexicon: Lexicon | None, digest: str) -> Paradigm:
     try:
         return _Reader(document, path, lexicon, digest).paradigm()
     except ParadigmError as error:
@@ -460,15 +460,15 @@ class _Reader:
             texts[name], inner = self._macro_slots(name, raw_slots[name], alternative)
             slots.update(inner)
         heads = {name: f"{name}.head" for name in choices}
-        slots = {name: _renamed(slot, heads) for name, slot in slots.items()}
+        slots = {name: _rename_references(slot, heads) for name, slot in slots.items()}
         contrast = replace(
             contrast,
             slots=tuple(heads.get(name, name) for name in contrast.slots),
-            text=_filled(contrast.text, texts),
-            replacement=_renamed(contrast.replacement, heads) if contrast.replacement else None,
+            text=_expand_macros(contrast.text, texts),
+            replacement=_rename_references(contrast.replacement, heads) if contrast.replacement else None,
         )
-        good = _filled(good, texts)
-        ordered = self._ordered(slots, f"frames {number}")
+        good = _expand_macros(good, texts)
+        ordered = self._sort_slots(slots, f"frames {number}")
         self._check_variables(ordered, contrast)
         self._check_templates(good, contrast, slots, f"frames {number}")
         return Frame(
@@ -476,7 +476,7 @@ class _Reader:
             name=str(entry.get("name", f"frame {number}")),
             good=good,
             slots=ordered,
-            contrast=self._completed(contrast, slots),
+            contrast=self._complete_contrast(contrast, slots),
             when=self._when(entry.get("when", {}), f"frames {number}.when"),
             weight=weight,
         )
@@ -492,7 +492,7 @@ class _Reader:
         for inner_name, inner in alternative.slots.items():
             filled = {key: _with_form(value, outer.form) for key, value in inner.items()}
             slot = self._slot(f"{name}.{inner_name}", filled, place)
-            slot = _renamed(slot, {other: f"{name}.{other}" for other in alternative.slots})
+            slot = _rename_references(slot, {other: f"{name}.{other}" for other in alternative.slots})
             if inner_name == "head":
                 slot = replace(
                     slot,
@@ -602,7 +602,7 @@ class _Reader:
             if plain and value != "none" and kind.kind != "text" and value not in allowed:
                 raise unknown(column, value, allowed, place=self._at(table), code="L02")
 
-    def _ordered(self, slots: dict[str, Slot], table: str) -> tuple[Slot, ...]:
+    def _sort_slots(self, slots: dict[str, Slot], table: str) -> tuple[Slot, ...]:
         """Sort slots so that each is drawn after those that it needs, else as written."""
         for slot in slots.values():
             for other in slot.needs():
@@ -708,7 +708,7 @@ class _Reader:
         )
         return Contrast(kind, slots=(name,), replacement=replacement, selection=selection)
 
-    def _completed(self, contrast: Contrast, slots: dict[str, Slot]) -> Contrast:
+    def _complete_contrast(self, contrast: Contrast, slots: dict[str, Slot]) -> Contrast:
         """Give the replacement the category, form and selections of the slot that it replaces."""
         if contrast.replacement is None:
             return contrast
@@ -852,13 +852,13 @@ def _with_form(value: Any, form: str) -> Any:
     return (form or "sg") if value == "$form" else value
 
 
-def _renamed(slot: Slot, names: Mapping[str, str]) -> Slot:
+def _rename_references(slot: Slot, names: Mapping[str, str]) -> Slot:
     """Return a slot whose references are renamed."""
 
     def new(name: str) -> str:
         return names.get(name, name)
 
-    def shared(value: str) -> str:
+    def rename_in(value: str) -> str:
         if not value.startswith("@"):
             return value
         name, _, column = value[1:].rpartition(".")
@@ -871,12 +871,12 @@ def _renamed(slot: Slot, names: Mapping[str, str]) -> Slot:
         differ=tuple(map(new, slot.differ)),
         after=tuple(map(new, slot.after)),
         where=tuple(
-            {key: tuple(map(shared, values)) for key, values in entry.items()} for entry in slot.where
+            {key: tuple(map(rename_in, values)) for key, values in entry.items()} for entry in slot.where
         ),
     )
 
 
-def _filled(template: Template, texts: Mapping[str, Template]) -> Template:
+def _expand_macros(template: Template, texts: Mapping[str, Template]) -> Template:
     """Replace the macros of a template by their texts."""
     parts: list[str | Place] = []
     for part in template:

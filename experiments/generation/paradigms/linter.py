@@ -14,7 +14,7 @@ from analysis.comparison.surface_cues import SurfaceCues, surface_cues
 from analysis.errors import BadInput
 from analysis.ngrams import BackoffModel
 from experiments.generation.lexicon import Lexicon
-from experiments.generation.paradigms.document import Paradigm, find_paradigm, parse_paradigm, source_of
+from experiments.generation.paradigms.document import Paradigm, find_paradigm, parse_paradigm, read_source
 from experiments.generation.paradigms.language import ParadigmError
 from experiments.generation.paradigms.realization import Token
 from experiments.generation.paradigms.sampling import (
@@ -113,7 +113,7 @@ def lint(
     try:
         if content is None:
             paradigm = find_paradigm(path_or_uid, language=language, lexicon=lexicon)
-            content = source_of(path_or_uid, language=language)
+            content = read_source(path_or_uid, language=language)
         else:
             paradigm = parse_paradigm(content, file=path_or_uid, lexicon=lexicon)
         report.file, report.n_frames = paradigm.file, paradigm.n_frames
@@ -123,7 +123,7 @@ def lint(
         pairs = list(itertools.islice(sampler.pairs(), n))
     except BadInput as error:
         code = error.code if isinstance(error, ParadigmError) else "L02"
-        content = content or source_of(path_or_uid, language=language)
+        content = content or read_source(path_or_uid, language=language)
         report.findings.append(Finding(code, ERROR, error.file, error.message, error.remedy))
         report.findings = with_lines(report.findings, content)
         return report
@@ -158,16 +158,16 @@ QUOTED = re.compile(r"'([^'\n]+)'|\{(\w+)\}")
 def with_lines(findings: list[Finding], content: bytes) -> list[Finding]:
     """Return the findings with the lines of the file that they are about."""
     lines = content.decode("utf-8", "replace").splitlines()
-    return [replace(finding, line=line_of(finding, lines)) for finding in findings]
+    return [replace(finding, line=find_line(finding, lines)) for finding in findings]
 
 
-def line_of(finding: Finding, lines: Sequence[str]) -> int:
+def find_line(finding: Finding, lines: Sequence[str]) -> int:
     """Return the line of a finding's table, and in it of the name that the message quotes; 0 without one.
 
     Examples
     --------
     >>> finding = Finding("L01", "error", "x.toml, slots.head", "unknown key of a slot 'wher'.")
-    >>> line_of(finding, ["[slots]", "verb = {}", "head = {", "  wher = 1 }"])
+    >>> find_line(finding, ["[slots]", "verb = {}", "head = {", "  wher = 1 }"])
     4
     """
     if match := TOML_LINE.search(finding.message):
@@ -282,7 +282,9 @@ def _differing_words(sampler: Sampler, pairs: list[Pair]) -> Iterator[Finding]:
         message = f"in {refused:,} draws beside {len(pairs):,} pairs more than one word differs."
         yield Finding("L12", ERROR, paradigm.file, message, "Match the articles and words of the two sides.")
     for message, cases in wrong.items():
-        yield _counted("L12", paradigm, message, cases, "Change the contrast, or state edits and a reason.")
+        yield _build_finding(
+            "L12", paradigm, message, cases, "Change the contrast, or state edits and a reason."
+        )
 
 
 def _inventory(sampler: Sampler, side: tuple[Token, ...]) -> Counter[str]:
@@ -331,7 +333,7 @@ def _marks(sampler: Sampler, pairs: list[Pair]) -> Iterator[Finding]:
     differing = [pair for pair in pairs if pair.good[-1] != pair.bad[-1]]
     if differing and not sampler.paradigm.marks_differ:
         remedy = "Use one mark, or state limits.marks_differ = true with a note."
-        yield _counted("L15", sampler.paradigm, "the final marks differ", differing, remedy)
+        yield _build_finding("L15", sampler.paradigm, "the final marks differ", differing, remedy)
 
 
 def _methods(sampler: Sampler, pairs: list[Pair]) -> Iterator[Finding]:
@@ -347,7 +349,7 @@ def _methods(sampler: Sampler, pairs: list[Pair]) -> Iterator[Finding]:
     ):
         lacking = [pair for pair in pairs if promised and key not in pair_row(sampler, pair, 0)]
         if lacking:
-            yield _counted("L16", paradigm, f"{key} cannot be made", lacking, remedy)
+            yield _build_finding("L16", paradigm, f"{key} cannot be made", lacking, remedy)
 
 
 def _articles(sampler: Sampler, pairs: list[Pair]) -> Iterator[Finding]:
@@ -362,7 +364,9 @@ def _articles(sampler: Sampler, pairs: list[Pair]) -> Iterator[Finding]:
                     if is_second != sampler.masks.starts_with_vowel(following.text.split("-")[0]):
                         wrong.append(pair)
     if wrong:
-        yield _counted("L17", sampler.paradigm, "the article is wrong", wrong, 'Write "a"; it adapts itself.')
+        yield _build_finding(
+            "L17", sampler.paradigm, "the article is wrong", wrong, 'Write "a"; it adapts itself.'
+        )
 
 
 def _shares(sampler: Sampler, pairs: list[Pair]) -> Iterator[Finding]:
@@ -387,7 +391,7 @@ def _overlap(paradigm: Paradigm, pairs: list[Pair], comparison: Collection[str])
     others = {comparable(text) for text in comparison}
     shared = [pair for pair in pairs if {comparable(pair.good), comparable(pair.bad)} & others]
     if shared:
-        yield _counted(
+        yield _build_finding(
             "L19", paradigm, "a sentence stands in the comparison set", shared, "Use another seed or frame."
         )
 
@@ -403,6 +407,6 @@ def _cues(paradigm: Paradigm, pairs: list[Pair], cues: SurfaceCues) -> Iterator[
         yield Finding("L20", WARNING, paradigm.file, message, "Balance the words of the two sides in [draw].")
 
 
-def _counted(code: str, paradigm: Paradigm, message: str, cases: list[Pair], remedy: str) -> Finding:
+def _build_finding(code: str, paradigm: Paradigm, message: str, cases: list[Pair], remedy: str) -> Finding:
     example = f"{cases[0].good} / {cases[0].bad}"
     return Finding(code, ERROR, paradigm.file, f"{message} in {len(cases):,} pairs ({example}).", remedy)

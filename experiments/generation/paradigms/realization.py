@@ -19,7 +19,7 @@ class Token:
     end: int
 
 
-def segmented(text: str, language: Language, starts_with_vowel: Callable[[str], bool]) -> str:
+def segment_text(text: str, language: Language, starts_with_vowel: Callable[[str], bool]) -> str:
     """Return a filled template with single spaces, right articles and a capital.
 
     Marks stay with the word before them; where words are written together they are segments of their own.
@@ -37,13 +37,13 @@ def segmented(text: str, language: Language, starts_with_vowel: Callable[[str], 
     return text[:1].upper() + text[1:] if language.capital else text
 
 
-def joined(segments: str, language: Language) -> str:
+def join_segments(segments: str, language: Language) -> str:
     """Return the sentence of segments: the spaces are dropped where words are written together.
 
     Examples
     --------
     >>> from experiments.generation.paradigms.language import read_language
-    >>> joined("她 买 了 一 匹 马 。", read_language("zh"))
+    >>> join_segments("她 买 了 一 匹 马 。", read_language("zh"))
     '她买了一匹马。'
     """
     return segments if language.joiner else segments.replace(" ", "")

@@ -26,9 +26,9 @@ from experiments.generation.paradigms.language import Language, ParadigmError
 from experiments.generation.paradigms.realization import (
     Difference,
     difference,
-    joined,
+    join_segments,
     one_prefix,
-    segmented,
+    segment_text,
     two_prefix,
 )
 from experiments.generation.paradigms.templates import Place, Template, places
@@ -243,7 +243,7 @@ class Sampler:
         self.rejected: Counter[str] = Counter()
         self._usage: dict[tuple[str, tuple[str, ...]], NDArray[np.float64]] = {}
         self._plans = {id(frame): self._frame_plans(frame) for frame in paradigm.frames}
-        self._frames = [self._frames_of(values) for values in paradigm.combinations]
+        self._frames = [self._list_frames(values) for values in paradigm.combinations]
 
     # ------------------------------------------------------------------ what is possible
 
@@ -308,7 +308,7 @@ class Sampler:
             content=slot.category in self.language.content,
         )
 
-    def _frames_of(self, values: dict[str, str]) -> list[list[tuple[Frame, float]]]:
+    def _list_frames(self, values: dict[str, str]) -> list[list[tuple[Frame, float]]]:
         """List the frames for some values of the variables, each with its expansions that can be filled."""
         frames = []
         numbers = sorted({frame.number for frame in self.paradigm.frames})
@@ -382,7 +382,7 @@ class Sampler:
         total = 0.0
         for values, frames in zip(self.paradigm.combinations, self._frames, strict=True):
             for frame, _ in (variant for variants in frames for variant in variants):
-                draws = [self._drawn(frame, values, rng, level=None) for _ in range(CAPACITY_DRAWS)]
+                draws = [self._draw_lexemes(frame, values, rng, level=None) for _ in range(CAPACITY_DRAWS)]
                 total += sum(draw.estimate for draw in draws if draw.complete) / CAPACITY_DRAWS
         return round(total)
 
@@ -421,13 +421,13 @@ class Sampler:
         if len(variants) > 1:
             shares = np.cumsum([share for _, share in variants])
             frame = variants[min(int(np.searchsorted(shares, rng.random())), len(variants) - 1)][0]
-        draw = self._drawn(frame, values, rng, level=level)
+        draw = self._draw_lexemes(frame, values, rng, level=level)
         if not draw.complete:
             self.rejected["no candidate"] += 1
             # Else a verb for whose object there is no noun would stay the least used.
             self._count_all(frame, draw)
             return None
-        pair = self._realized(frame, draw)
+        pair = self._realize_pair(frame, draw)
         reason = self._objection(pair, sentences)
         if reason:
             self.rejected[reason] += 1
@@ -462,7 +462,7 @@ class Sampler:
             others[f"!{name}"] = rest[int(rng.random() * len(rest))] if rng and len(rest) > 1 else rest[0]
         return _Draw({**values, **others})
 
-    def _drawn(
+    def _draw_lexemes(
         self, frame: Frame, values: dict[str, str], rng: np.random.Generator, *, level: int | None
     ) -> _Draw:
         """Fill the slots of a frame; without a level all candidates are alike, as the capacity needs it."""
@@ -512,7 +512,7 @@ class Sampler:
         """Keep replacements with as many words, or characters where words are written together."""
         name, unit = plan.slot.name, self.language.joiner
         for form in plan.forms:
-            key = self._resolved(form, draw)
+            key = self._resolve_form(form, draw)
             if name in draw.words:
                 text = draw.words[name]
             else:
@@ -577,7 +577,7 @@ class Sampler:
         if key not in plan.cache:
             mask = self.masks.of_category(slot.category).copy()
             for form in plan.forms:
-                resolved = self._resolved(form, draw)
+                resolved = self._resolve_form(form, draw)
                 if "$" not in resolved:
                     mask &= self.masks.with_form(resolved)
             if slot.where:
@@ -619,20 +619,20 @@ class Sampler:
             return self.masks.with_value(column, bound) if bound else ~self.masks.with_value(column, "none")
         return self.masks.with_value(column, value)
 
-    def _resolved(self, form: str, draw: _Draw) -> str:
+    def _resolve_form(self, form: str, draw: _Draw) -> str:
         """Return a form key with its variables replaced."""
 
-        def replaced(match: re.Match[str]) -> str:
+        def replace_variable(match: re.Match[str]) -> str:
             name = match[1]
             if match[0].startswith("!"):
                 return draw.values.get(f"!{name}", match[0])
             return draw.values.get(name, match[0])
 
-        return VARIABLE.sub(replaced, form)
+        return VARIABLE.sub(replace_variable, form)
 
     # ------------------------------------------------------------------ sentences
 
-    def _realized(self, frame: Frame, draw: _Draw) -> Pair:
+    def _realize_pair(self, frame: Frame, draw: _Draw) -> Pair:
         slots = {slot.name: slot for slot in frame.slots}
         slots |= {
             slot.name: replace(slot, category=slots[slot.copy].category) for slot in frame.slots if slot.copy
@@ -655,8 +655,8 @@ class Sampler:
         change = difference(good, bad, self.language)
         target = self.paradigm.target
         return Pair(
-            joined(good, self.language),
-            joined(bad, self.language),
+            join_segments(good, self.language),
+            join_segments(bad, self.language),
             good,
             bad,
             frame,
@@ -689,9 +689,9 @@ class Sampler:
             slot = slots[part.slot]
             form = forms.get(part.slot, "") or part.form or self._default(slot)
             text = self._part(Place(part.slot, form), slot, draw, names.get(part.slot, part.slot))
-            plural = self._resolved(form, draw) == "pl" and text.endswith("s")
+            plural = self._resolve_form(form, draw) == "pl" and text.endswith("s")
             parts.append(text)
-        return segmented("".join(parts), self.language, self.masks.starts_with_vowel)
+        return segment_text("".join(parts), self.language, self.masks.starts_with_vowel)
 
     def _part(self, place: Place, slot: Slot, draw: _Draw, name: str) -> str:
         if slot.name in draw.absent:
@@ -701,7 +701,7 @@ class Sampler:
         row = self.masks.rows[draw.rows[name]]
         if row.category != slot.category:
             return row.forms[self.language.default.get(row.category, "base")]
-        return row.forms[self._resolved(place.form or self._default(slot), draw)]
+        return row.forms[self._resolve_form(place.form or self._default(slot), draw)]
 
 
 def _either(masks: Iterable[Mask]) -> Mask:

@@ -49,7 +49,7 @@ def read_template(text: str, *, marks: Sequence[str]) -> Template:
     return tuple(parts)
 
 
-def filled(template: Template, texts: Mapping[Place, str]) -> str:
+def fill_template(template: Template, texts: Mapping[Place, str]) -> str:
     """Return a template's text with its places filled."""
     return "".join(texts[part] if isinstance(part, Place) else part for part in template)
 

@@ -23,8 +23,8 @@ from experiments.generation.paradigms import (
     find_paradigm,
     lint,
     parse_paradigm,
-    shipped,
-    source_of,
+    read_source,
+    shipped_paradigms,
 )
 from experiments.generation.paradigms.language import languages, parse_toml
 from experiments.generation.stored.word_lists import lexicon_for
@@ -79,7 +79,7 @@ def built_in(language: str) -> tuple[BuiltIn, ...]:
     """Return the paradigms of the platform in a language, by phenomenon and name."""
     stored = json.loads(FIGURES.read_text(encoding="utf-8")) if FIGURES.is_file() else {}
     rows = []
-    for uid in shipped(language):
+    for uid in shipped_paradigms(language):
         paradigm = find_paradigm(uid, language=language)
         figures = stored.get(f"{language}:{uid}", {})
         is_current = figures.get("sha256") == paradigm.sha256
@@ -89,7 +89,7 @@ def built_in(language: str) -> tuple[BuiltIn, ...]:
 
 def languages_with_paradigms() -> list[str]:
     """Return the languages that have paradigms of the platform."""
-    return [language for language in languages() if shipped(language)]
+    return [language for language in languages() if shipped_paradigms(language)]
 
 
 def built_in_paradigm(language: str, uid: str) -> BuiltIn | None:
@@ -118,7 +118,7 @@ def text_document(text: str) -> tuple[str, str, dict[str, Any]]:
     return uid, language, document
 
 
-def language_of(text: str) -> str:
+def read_language(text: str) -> str:
     """Return the language of a text; English where it cannot be read, which the linter then says."""
     try:
         return text_document(text)[1]
@@ -144,7 +144,7 @@ def check(text: str, *, lexicon: Lexicon | None = None, n: int | None = None, se
     )
 
 
-def copy_of(text: str, taken: set[str]) -> str:
+def copy_text(text: str, taken: set[str]) -> str:
     """Return a text under a name that is not taken, as a beginning of an own paradigm."""
     uid, _, _ = text_document(text)
     base = f"{uid[:70]}_own"
@@ -153,7 +153,7 @@ def copy_of(text: str, taken: set[str]) -> str:
     return UID_LINE.sub(f'uid = "{new}"', text, count=1)
 
 
-def names_of(user: User) -> set[str]:
+def own_names(user: User) -> set[str]:
     """Return the names of the user's own paradigms."""
     return set(OwnParadigm.objects.filter(owner=user).values_list("uid", flat=True))
 
@@ -168,7 +168,7 @@ def save_paradigm(
     """
     text = text.replace("\r\n", "\n")
     uid, language, document = text_document(text)
-    if uid in shipped(language):
+    if uid in shipped_paradigms(language):
         raise BadInput(f"the platform has a paradigm named {uid}.", remedy="Choose another uid.")
     # Before the transaction, because it takes a second.
     report = check(text, lexicon=lexicon_for(paradigm or user, language), n=SAVED_PAIRS)
@@ -259,7 +259,7 @@ def share(row: Shared, user: User, *, lab: Lab | None = None, study: Experiment 
     """
     if not (user.is_staff or row.owner_id == user.pk):
         raise PermissionDenied("Only its owner shares it.")
-    if lab is not None and not Lab.objects.taking_studies_of(user).filter(pk=lab.pk).exists():
+    if lab is not None and not Lab.objects.open_to_studies_by(user).filter(pk=lab.pk).exists():
         raise PermissionDenied("Only a manager or an editor of a lab shares with it.")
     if study is not None and not may_edit(user, study):
         raise PermissionDenied("Only an editor of a study shares with its team.")
@@ -306,7 +306,7 @@ class Choice:
         }
 
 
-def chosen(user: User, addresses: list[str]) -> list[Choice]:
+def select_paradigms(user: User, addresses: list[str]) -> list[Choice]:
     """Return the paradigms of a selection: ``en:wh_island``, or ``own:17`` for a researcher's own."""
     choices = [_choice(user, address) for address in dict.fromkeys(addresses)]
     names = [choice.paradigm.uid for choice in choices]
@@ -326,7 +326,7 @@ def _choice(user: User, address: str) -> Choice:
         own = OwnParadigm.objects.visible_to(user).filter(pk=int(name) if name.isdecimal() else 0).first()
         if own is None:
             raise BadInput(f"there is no paradigm {address!r} for you.")
-        return choice_of(own.newest)
+        return build_choice(own.newest)
     return built_in_choice(kind, name)
 
 
@@ -334,11 +334,11 @@ def built_in_choice(language: str, uid: str) -> Choice:
     """Return a paradigm of the platform, ready to be drawn from."""
     row = built_in_paradigm(language, uid)
     if row is None:
-        raise UnknownName("paradigm", uid, shipped(language) if language in languages() else ())
+        raise UnknownName("paradigm", uid, shipped_paradigms(language) if language in languages() else ())
     return Choice(row.paradigm, read_lexicon(language))
 
 
-def choice_of(version: ParadigmVersion) -> Choice:
+def build_choice(version: ParadigmVersion) -> Choice:
     """Return a version of an own paradigm, ready to be drawn from."""
     uid, language, _ = text_document(version.text)
     lexicon = lexicon_for(version.paradigm, language)
@@ -346,11 +346,11 @@ def choice_of(version: ParadigmVersion) -> Choice:
     return Choice(paradigm, lexicon, version)
 
 
-def text_of(address: str, user: User) -> str:
+def starting_text(address: str, user: User) -> str:
     """Return the text of a paradigm that an own one begins with."""
     kind, _, name = address.partition(":")
     if kind == OWN:
         own = OwnParadigm.objects.visible_to(user).filter(pk=int(name) if name.isdecimal() else 0).first()
         return own.newest.text if own else ""
     row = built_in_paradigm(kind, name)
-    return source_of(name, language=kind).decode() if row else ""
+    return read_source(name, language=kind).decode() if row else ""

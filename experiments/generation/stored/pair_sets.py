@@ -27,7 +27,14 @@ from experiments.generation.paradigms import Sampler, sample_pairs
 from experiments.generation.paradigms.language import read_language
 from experiments.generation.paradigms.sampling import Pair, comparable, edited_row
 from experiments.generation.paradigms.templates import REFUSED
-from experiments.generation.stored.library import MAX_SEED, Choice, built_in_choice, choice_of, chosen, share
+from experiments.generation.stored.library import (
+    MAX_SEED,
+    Choice,
+    build_choice,
+    built_in_choice,
+    select_paradigms,
+    share,
+)
 from experiments.intake.bulk_insert import insert_rows
 from experiments.intake.store import MaterialSetInfo, store_materials
 from experiments.materials.collection import Materials
@@ -85,7 +92,7 @@ def create_pair_set(
     BadInput
         If a paradigm has an error, or cannot give so many pairs (in a job, the job fails with it).
     """
-    choices = chosen(user, addresses)
+    choices = select_paradigms(user, addresses)
     if not 1 <= n <= MAX_EACH:
         raise BadInput(f"{n:,} pairs of each paradigm.", remedy=f"Take 1 to {MAX_EACH:,}.")
     if n * len(choices) > MAX_PAIRS:
@@ -151,7 +158,7 @@ def _store(pair_set: PairSet, drawn: list[tuple[str, str, str, str, str]]) -> No
 def draw_pairs(run: Run) -> None:
     """Draw outside the transaction; store in the transaction that finishes the job."""
     pair_set = _existing(run.arguments["pair_set"])
-    choices = [_recorded(entry) for entry in pair_set.recipe]
+    choices = [_recorded_choice(entry) for entry in pair_set.recipe]
     drawn = _draw(choices, n=pair_set.n_each, seed=pair_set.seed, report=run.progress)
     run.progress(len(choices), len(choices), "storing")
     with run.finishing() as result:
@@ -166,13 +173,13 @@ def _existing(pk: int) -> PairSet:
     return pair_set
 
 
-def _recorded(entry: dict[str, Any]) -> Choice:
+def _recorded_choice(entry: dict[str, Any]) -> Choice:
     """Return a paradigm at the version that the set recorded."""
     if "own" in entry:
         version = ParadigmVersion.objects.filter(paradigm=entry["own"], number=entry["version"]).first()
         if version is None:
             raise BadInput(f"the paradigm {entry['uid']} was deleted.", remedy="Draw a set without it.")
-        choice = choice_of(version)
+        choice = build_choice(version)
         if choice.lexicon.version != entry["lexicon"]:
             raise BadInput(f"the words of {entry['uid']} have changed since.", remedy="Draw a new set.")
         return choice
@@ -198,7 +205,7 @@ def edit_pair(pair: GeneratedPair, user: User, *, good: str, bad: str, reason: s
     if comparable(good) == comparable(bad):
         raise BadInput("the two sentences are equal.", remedy="Let them differ, or strike the pair.")
     with transaction.atomic():
-        locked = _locked(pair, user)
+        locked = _lock_pair(pair, user)
         others = locked.pair_set.pairs.exclude(pk=locked.pk).filter(is_struck=False)
         for text in (good, bad):
             twin = others.filter(good=text).first() or others.filter(bad=text).first()
@@ -224,7 +231,7 @@ def restore_pair(pair: GeneratedPair, user: User, *, reason: str = "") -> bool:
 
 @transaction.atomic
 def _set_struck(pair: GeneratedPair, user: User, kind: PairEdit.Kind, *, reason: str) -> bool:
-    locked = _locked(pair, user)
+    locked = _lock_pair(pair, user)
     is_struck = kind == PairEdit.Kind.STRUCK
     if locked.is_struck == is_struck:
         return False
@@ -234,7 +241,7 @@ def _set_struck(pair: GeneratedPair, user: User, kind: PairEdit.Kind, *, reason:
     return True
 
 
-def _locked(pair: GeneratedPair, user: User) -> GeneratedPair:
+def _lock_pair(pair: GeneratedPair, user: User) -> GeneratedPair:
     """Return the pair, locked with its set, so that no change comes between pairs and their materials."""
     pair_set = PairSet.objects.select_for_update(of=("self",)).get(pk=pair.pair_set_id)
     if not PairSet.objects.editable_by(user).filter(pk=pair_set.pk).exists():
@@ -295,7 +302,7 @@ def described_edit(edit: PairEdit) -> dict[str, Any]:
     }
 
 
-def materials_of(pair_set: PairSet, *, keys: set[str] | None = None) -> Materials:
+def build_materials(pair_set: PairSet, *, keys: set[str] | None = None) -> Materials:
     """Return the pairs, or those of some keys, as materials; struck ones are discarded with the reason."""
     rows = [row for row in current_rows(pair_set) if keys is None or f"{row['UID']}:{row['pairID']}" in keys]
     materials = materials_of_rows(rows, file=pair_set.name)
@@ -357,7 +364,7 @@ def _store_materials(pair_set: PairSet, user: User, info: MaterialSetInfo) -> Ma
     locked = PairSet.objects.select_for_update(of=("self",)).get(pk=pair_set.pk)
     if locked.materials is not None:
         return locked.materials
-    stored = store_materials(materials_of(locked), info, owner=user)
+    stored = store_materials(build_materials(locked), info, owner=user)
     locked.materials = pair_set.materials = stored.material_set
     locked.save(update_fields=["materials"])
     return stored.material_set

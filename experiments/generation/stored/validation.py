@@ -19,7 +19,7 @@ from analysis.power.money import format_money
 from analysis.power.report import Price
 from analysis.text import plural
 from experiments.generation.paradigms.language import read_language
-from experiments.generation.stored.pair_sets import materials_of
+from experiments.generation.stored.pair_sets import build_materials
 from experiments.intake.store import MaterialSetInfo, store_materials
 from experiments.lists.rounds import MOST_LISTS
 from experiments.models import Design, Experiment, Lab, PairSet
@@ -94,7 +94,7 @@ class ValidationPlan:
         ]
 
 
-def plan_of(
+def build_plan(
     pair_set: PairSet,
     *,
     judgments: int = JUDGMENTS,
@@ -156,7 +156,7 @@ def create_validation(
     if locked.drawn_at is None:
         raise BadInput("the pairs are still being drawn.", remedy="Wait for the job.")
     keys = sampled_keys(locked)
-    materials = materials_of(locked, keys=set(keys))
+    materials = build_materials(locked, keys=set(keys))
     info = MaterialSetInfo(
         name=f"{locked.name[:150]}, validation {locked.pk}-{materials.checksum[:8]}",
         language=locked.language,

@@ -48,10 +48,10 @@ def lexicon_for(place: OwnParadigm | User, language: str) -> Lexicon:
     """Return the words that an own paradigm, or a new one of a user, draws from."""
     if language not in languages():
         raise UnknownName("language", language, languages())
-    return extended_lexicon(language, tuple(table_of(row) for row in lists_for(place, language)))
+    return extended_lexicon(language, tuple(read_words(row) for row in lists_for(place, language)))
 
 
-def table_of(row: WordList) -> Words:
+def read_words(row: WordList) -> Words:
     """Return name and content of a list."""
     return f"{row.name}.csv", row.newest.text
 
@@ -75,7 +75,7 @@ def checked_table(
     words = (f"{name}.csv", text.replace("\r\n", "\n"))
     base = read_lexicon(language)
     others = lists_for(word_list.owner if word_list and word_list.owner else user, language)
-    beside = [table_of(row) for row in others if word_list is None or row.pk != word_list.pk]
+    beside = [read_words(row) for row in others if word_list is None or row.pk != word_list.pk]
     if faults := word_faults(words, base, beside=beside):
         raise WordFaults(faults)
     return words, len(own_rows(words, base)[0])

@@ -158,13 +158,13 @@ class _Tree:
     def span(self, position: int) -> tuple[int, int]:
         """Return the characters of a word's surface token in the text."""
         if self._spans is None:
-            self._spans = self._aligned(self.text)
+            self._spans = self._align_text(self.text)
             if self._spans is None:  # the comment and the tokens differ
                 self.text = "".join(form + " " * spaced for form, spaced in self.tokens).strip()
-                self._spans = self._aligned(self.text) or []
+                self._spans = self._align_text(self.text) or []
         return self._spans[self.token_of[position - 1]]
 
-    def _aligned(self, text: str) -> list[tuple[int, int]] | None:
+    def _align_text(self, text: str) -> list[tuple[int, int]] | None:
         spans, at = [], 0
         for form, _ in self.tokens:
             while at < len(text) and text[at].isspace():

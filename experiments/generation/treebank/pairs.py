@@ -15,7 +15,7 @@ from analysis.errors import BadInput, NotEnoughData, UnknownName
 from experiments.generation.treebank.inflections import InflectionTable, read_inflections
 from experiments.generation.treebank.instances import Collected, Instance, collect
 from experiments.generation.treebank.relations import SHIPPED, Relation, read_relations
-from experiments.generation.treebank.swapping import swapped
+from experiments.generation.treebank.swapping import swap_value
 
 AGREES, LEVEL = 0.9, 0.05  # of instances agree, one-sided
 MIN_PAIRS = 5  # of a phenomenon, to be written
@@ -64,7 +64,7 @@ def treebank_pairs(
     if per_condition < 0 or seed < 0:
         raise BadInput("--per-condition and --seed are numbers from 0.", remedy="0 pairs a condition is all.")
     language = origin.language.partition("-")[0]
-    phenomena = _chosen(
+    phenomena = _select_relations(
         read_relations(relations, language=language, proper_names=proper_names), names, relations == SHIPPED
     )
     collected = collect(treebanks, phenomena, language=language)
@@ -85,7 +85,7 @@ def treebank_pairs(
         if candidates and n_candidates < MIN_PAIRS:
             drops[f"fewer than {MIN_PAIRS} pairs of the phenomenon"] += n_candidates
             candidates = []
-        kept = _balanced(candidates, per_condition, seed, phenomenon)
+        kept = _draw_balanced(candidates, per_condition, seed, phenomenon)
         if len(kept) < len(candidates):
             drops["balance"] += len(candidates) - len(kept)
         rows += [
@@ -107,7 +107,7 @@ def treebank_pairs(
     return rows, report
 
 
-def _chosen(
+def _select_relations(
     relations: Sequence[Relation], names: Collection[str], is_shipped: bool
 ) -> dict[str, tuple[Relation, str]]:
     phenomena = {
@@ -165,7 +165,7 @@ def _candidates(
         for wrong in values:
             if wrong == instance.value:
                 continue
-            swap = swapped(instance, wrong, table=table, collected=collected, language=language)
+            swap = swap_value(instance, wrong, table=table, collected=collected, language=language)
             if swap.reason:
                 drops[swap.reason] += 1
                 continue
@@ -178,7 +178,7 @@ def _candidates(
     return candidates
 
 
-def _balanced(
+def _draw_balanced(
     candidates: Sequence[Candidate], per_condition: int, seed: int, phenomenon: str
 ) -> list[tuple[Candidate, float]]:
     """Draw at most so many of each condition, the rarer its words and surroundings the rather.

@@ -31,7 +31,7 @@ class Swap:
     reason: str = ""
 
 
-def swapped(
+def swap_value(
     instance: Instance, wrong: str, *, table: InflectionTable, collected: Collected, language: str
 ) -> Swap:
     """Return the agreeing word with one value changed."""
@@ -42,7 +42,7 @@ def swapped(
     if not cells:
         return Swap(reason="lemma is not in the table")
     spelling = _Spelling(word.form, language)
-    right = _expected(instance)
+    right = _expected_features(instance)
     attested = [
         cell
         for cell in cells
@@ -67,7 +67,7 @@ def swapped(
     new = next(iter(forms))
     if any(_realizes(cell, feature, right) for cell in cells if spelling.of(cell.form) == new):
         return Swap(reason="wrong form realizes the right value, too")
-    return Swap(form=_written(spelling.kept(forms[new]), word.form, language))
+    return Swap(form=_match_spelling(spelling.strip_marks(forms[new]), word.form, language))
 
 
 class _Spelling:
@@ -79,18 +79,18 @@ class _Spelling:
         self.form = self.of(form)
 
     def of(self, form: str) -> str:
-        return _folded(form, self.language, self.is_bare)
+        return _fold_form(form, self.language, self.is_bare)
 
-    def kept(self, form: str) -> str:
+    def strip_marks(self, form: str) -> str:
         return without_marks(form) if self.is_bare else form
 
 
 @lru_cache(maxsize=65_536)
-def _folded(form: str, language: str, is_bare: bool) -> str:
+def _fold_form(form: str, language: str, is_bare: bool) -> str:
     return fold(without_marks(form) if is_bare else form, language)
 
 
-def _expected(instance: Instance) -> Features:
+def _expected_features(instance: Instance) -> Features:
     """Return the features of the agreeing word, with those of its controller that it does not mark."""
     ours = dict(instance.agreeing.features)
     for name in AGREEMENT:
@@ -152,7 +152,7 @@ def _is_ambiguous(
     return seen_wrong > 0 and seen_wrong >= math.ceil(AMBIGUOUS_SHARE * (seen + seen_wrong))
 
 
-def _written(form: str, model: str, language: str) -> str:
+def _match_spelling(form: str, model: str, language: str) -> str:
     """Return a form with the capitals and the normalization of another one."""
     letters = [character for character in model if character.isalpha()]
     if len(letters) > 1 and all(character.isupper() for character in letters):

@@ -5,7 +5,7 @@ from typing import Any
 
 from config.commands import ContractCommand
 from experiments.generation.lexicon.building import build
-from experiments.generation.lexicon.reading import FROZEN, folder_of, read_lexicon
+from experiments.generation.lexicon.reading import FROZEN, lexicon_folder, read_lexicon
 
 
 class Command(ContractCommand):
@@ -21,7 +21,7 @@ class Command(ContractCommand):
     def run(self, **options: Any) -> None:
         """Build and read the result once."""
         language = options["language"]
-        count = build(folder_of(language))
+        count = build(lexicon_folder(language))
         read_lexicon.cache_clear()
         lexicon = read_lexicon(language)
         if options["json"]:

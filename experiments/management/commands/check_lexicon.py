@@ -6,7 +6,7 @@ from typing import Any
 from analysis.errors import BadInput
 from config.commands import ContractCommand
 from experiments.generation.lexicon.checking import counts, lexicon_faults, stored_rows
-from experiments.generation.lexicon.reading import Lexicon, folder_of
+from experiments.generation.lexicon.reading import Lexicon, lexicon_folder
 
 
 class Command(ContractCommand):
@@ -24,7 +24,7 @@ class Command(ContractCommand):
     def run(self, **options: Any) -> None:
         """Print each fault on a line, or the counts of a lexicon without faults."""
         language = options["language"]
-        folder = folder_of(language)
+        folder = lexicon_folder(language)
         faults = [str(error) for error in lexicon_faults(language, folder)]
         table = counts(Lexicon(language, stored_rows(folder)[0]))
         if options["json"]:

@@ -11,7 +11,7 @@ from analysis.errors import BadInput
 from analysis.files import atomic_write
 from analysis.gold.writers import jsonl_bytes
 from config.commands import ContractCommand
-from experiments.generation.paradigms import find_paradigm, sample_pairs, shipped
+from experiments.generation.paradigms import find_paradigm, sample_pairs, shipped_paradigms
 
 FORMATS = ("jsonl", "csv")
 ALL = "all"
@@ -48,7 +48,7 @@ class Command(ContractCommand):
         target: Path = options["to"]
         names = list(dict.fromkeys(options["paradigms"]))
         if ALL in names:
-            names = list(shipped(options["language"]))
+            names = list(shipped_paradigms(options["language"]))
         sets: dict[str, list[dict[str, Any]]] = {}
         for name in names:
             with self.working(options, f"drawing {name}"):

@@ -11,7 +11,7 @@ from analysis.files import atomic_write
 from analysis.ngrams import BackoffModel, train_model
 from config.commands import ContractCommand
 from experiments.generation.lexicon import read_lexicon
-from experiments.generation.paradigms import LintReport, lint, shipped
+from experiments.generation.paradigms import LintReport, lint, shipped_paradigms
 
 ALL = "all"
 
@@ -54,7 +54,7 @@ class Command(ContractCommand):
         """Check each and report; errors make the status 2."""
         names = list(dict.fromkeys(options["paradigms"]))
         if ALL in names:
-            names = list(shipped(options["language"]))
+            names = list(shipped_paradigms(options["language"]))
         reports = []
         against, models = _lines(options["against"]), _models(options["corpus"])
         for name in names:

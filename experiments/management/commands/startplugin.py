@@ -58,7 +58,7 @@ class Command(ContractCommand):
         self.stdout.write(f"Install it with: pip install --no-deps -e {folder}")
 
 
-def component_of(name: str) -> str:
+def component_name(name: str) -> str:
     """The name of the components of a package, without the prefix obelus-."""
     return name.removeprefix("obelus-").replace("-", "_")
 
@@ -68,7 +68,7 @@ def check_name(name: str, kinds: Collection[str]) -> None:
     remedy = "Write small letters, digits and single hyphens, such as obelus-thumb."
     if not NAME.fullmatch(name) or len(name) > LONGEST_NAME:
         raise BadInput(f"{name!r} cannot be the name of a package.", column="NAME", remedy=remedy)
-    component, package = component_of(name), name.replace("-", "_")
+    component, package = component_name(name), name.replace("-", "_")
     if not component[0].isalpha() or keyword.iskeyword(component) or keyword.iskeyword(package):
         raise BadInput(f"{name!r} cannot be the name of a Python module.", column="NAME", remedy=remedy)
     if find_spec(package) is not None:
@@ -125,15 +125,15 @@ def package_files(name: str, kinds: Collection[str]) -> Iterator[tuple[str, str]
             continue
         text = path.read_text(encoding="utf-8")
         if path.name == "pyproject.toml":
-            text = _without_sections(text, r"(?m)^(?=\[)", _tables_of(set(KINDS) - set(kinds)))
+            text = _without_sections(text, r"(?m)^(?=\[)", _build_tables(set(KINDS) - set(kinds)))
         if path.name == "README.md":
             text = _without_sections(
                 text, r"(?m)^(?=## )", [f"## {kind.capitalize()}\n" for kind in set(KINDS) - set(kinds)]
             )
-        yield _renamed(relative.as_posix(), name), _renamed(text, name)
+        yield _rename_package(relative.as_posix(), name), _rename_package(text, name)
 
 
-def _tables_of(kinds: Collection[str]) -> list[str]:
+def _build_tables(kinds: Collection[str]) -> list[str]:
     tables = [f'[project.entry-points."obelus.{kind}s"]' for kind in kinds]
     return [*tables, "[tool.setuptools.package-data]"] if "task" in kinds else tables
 
@@ -145,9 +145,9 @@ def _without_sections(text: str, boundary: str, headings: Collection[str]) -> st
     return "".join(kept).rstrip("\n") + "\n"
 
 
-def _renamed(text: str, name: str) -> str:
+def _rename_package(text: str, name: str) -> str:
     """The text with the names of another package."""
-    component = component_of(name)
+    component = component_name(name)
     words = component.replace("_", " ")
     for pattern, replacement in (
         ("obelus-example", name),

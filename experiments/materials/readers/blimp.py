@@ -33,7 +33,8 @@ def read_blimp(paths: Sequence[Path], *, encoding: Encoding = "") -> Materials:
     for path in paths:
         decoded = read_text(path, encoding=encoding)
         file_lines = [
-            (decoded.file, row, _checked(fields, decoded.file, row)) for row, fields in json_lines(decoded)
+            (decoded.file, row, _check_fields(fields, decoded.file, row))
+            for row, fields in json_lines(decoded)
         ]
         lines += file_lines
         columns = tuple(file_lines[0][2]) if file_lines else ()
@@ -44,11 +45,11 @@ def read_blimp(paths: Sequence[Path], *, encoding: Encoding = "") -> Materials:
 
 def materials_of_rows(rows: Sequence[dict[str, Any]], *, file: str) -> Materials:
     """Return rows with the fields of BLiMP as materials, as if they had been lines of a file."""
-    lines = [(file, row, _checked(fields, file, row)) for row, fields in enumerate(rows, start=1)]
+    lines = [(file, row, _check_fields(fields, file, row)) for row, fields in enumerate(rows, start=1)]
     return _materials(lines, (Source(file, "generated pairs", len(lines)),))
 
 
-def _checked(fields: dict[str, Any], file: str, row: int) -> dict[str, Any]:
+def _check_fields(fields: dict[str, Any], file: str, row: int) -> dict[str, Any]:
     """Refuse a line without both sentences."""
     for name in (GOOD, BAD):
         if not isinstance(fields.get(name), str) or not fields[name].strip():

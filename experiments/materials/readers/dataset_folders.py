@@ -72,7 +72,7 @@ def is_dataset(path: Path) -> bool:
 
 def dataset_names(path: Path) -> list[str]:
     """Return the names by which the tables of a dataset are chosen: configurations, and splits of each."""
-    with _unpacked(path) as folder:
+    with _unpack_zip(path) as folder:
         names = []
         for configuration in _configurations(folder, path.name):
             names.append(configuration.name)
@@ -84,12 +84,14 @@ def dataset_names(path: Path) -> list[str]:
 @contextmanager
 def dataset_files(path: Path, *, name: str = "") -> Iterator[DatasetFiles]:
     """Yield the data files of a table; a ZIP is unpacked meanwhile."""
-    with _unpacked(path) as folder:
-        configuration, splits = _chosen(_configurations(folder, path.name), name, file=path.name)
+    with _unpack_zip(path) as folder:
+        configuration, splits = _select_splits(_configurations(folder, path.name), name, file=path.name)
         yield DatasetFiles(folder, configuration.name, splits, configuration.notes)
 
 
-def _chosen(configurations: list[Configuration], name: str, *, file: str) -> tuple[Configuration, Splits]:
+def _select_splits(
+    configurations: list[Configuration], name: str, *, file: str
+) -> tuple[Configuration, Splits]:
     """Return the named configuration and splits; without a name, the default one with all its splits."""
     names = [configuration.name for configuration in configurations]
     listed = ", ".join(names)
@@ -127,7 +129,7 @@ def _chosen(configurations: list[Configuration], name: str, *, file: str) -> tup
 
 
 @contextmanager
-def _unpacked(path: Path) -> Iterator[Path]:
+def _unpack_zip(path: Path) -> Iterator[Path]:
     """Unpack a ZIP into a temporary folder; yield the folder that has the dataset."""
     if path.is_dir():
         yield path
@@ -321,7 +323,7 @@ def _by_names(
     labels = {path: path.relative_to(folder).as_posix() for path in files}
     splits: Splits = {}
     for path, label in labels.items():
-        if split := _split_of(label):
+        if split := _split_name(label):
             splits.setdefault(split, []).append(path)
     unread = sorted(set(labels.values()) - {labels[path] for paths in splits.values() for path in paths})
     notes: tuple[str, ...] = ()
@@ -335,7 +337,7 @@ def _by_names(
     return Configuration(name, splits, is_default, notes)
 
 
-def _split_of(label: str) -> str:
+def _split_name(label: str) -> str:
     shard = SHARD.fullmatch(label)
     if shard and label.startswith("data/"):
         return shard[1]

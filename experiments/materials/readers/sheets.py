@@ -67,13 +67,13 @@ def read_sheet(path: Path, *, encoding: Encoding = "", sheet: str = "") -> Sheet
     elif ".arrow" in suffixes:
         table = _arrow(path)
     else:
-        table = _delimited(path, encoding)
+        table = _read_delimited(path, encoding)
     if table.frame.empty:
         raise BadInput("the file has no rows.", file=path.name)
     return table
 
 
-def _delimited(path: Path, encoding: Encoding) -> Sheet:
+def _read_delimited(path: Path, encoding: Encoding) -> Sheet:
     table = table_from(read_text(path, encoding=encoding))
     columns = tuple(str(column) for column in table.frame.columns)
     source = Source(
@@ -263,7 +263,7 @@ def _arrow_table(table: pa.Table, file: str, kind: str) -> Sheet:
         for name in table.column_names
     }
     for name in set(classes) & set(values):
-        values[name] = _named(values[name], classes[name], file=file, column=name)
+        values[name] = _name_classes(values[name], classes[name], file=file, column=name)
     frame = pd.DataFrame(values, columns=table.column_names, dtype=object)
     frame.index = pd.RangeIndex(1, len(frame) + 1, name="line")
     return Sheet(frame, Source(file, kind, len(frame), tuple(table.column_names)))
@@ -282,7 +282,7 @@ def _class_names(schema: pa.Schema) -> dict[str, list[str]]:
         return {}
 
 
-def _named(values: list[Any], names: list[str], *, file: str, column: str) -> list[Any]:
+def _name_classes(values: list[Any], names: list[str], *, file: str, column: str) -> list[Any]:
     """Return the names of classes; -1 and None are empty cells."""
     for row, value in enumerate(values, start=1):
         if value is not None and not (isinstance(value, int) and -1 <= value < len(names)):

@@ -18,7 +18,7 @@ def main(path: str, sheet: str, max_bytes: int, max_cells: int, names_only: bool
     """Return the names of the sheets, and the rows of the chosen one or of the first that is not empty."""
     limit_memory(max_bytes)
     workbook = python_calamine.CalamineWorkbook.from_path(path)
-    shown = _shown(workbook)
+    shown = _visible_sheets(workbook)
     document: dict[str, Any] = {"sheets": list(workbook.sheet_names), "shown": shown}
     if names_only or (sheet and sheet not in workbook.sheet_names):
         return document
@@ -48,7 +48,7 @@ def limit_memory(n_bytes: int) -> None:
         pass
 
 
-def _shown(workbook: python_calamine.CalamineWorkbook) -> list[str]:
+def _visible_sheets(workbook: python_calamine.CalamineWorkbook) -> list[str]:
     visible = python_calamine.SheetVisibleEnum.Visible
     is_table = python_calamine.SheetTypeEnum.WorkSheet
     names = [

@@ -118,7 +118,7 @@ def _read_item(suite: _Suite, item: Any, place: int) -> None:
                 column="regions" if isinstance(name, str) else "condition_name",
                 remedy=_REMEDY,
             )
-        text = sentence_of(contents)
+        text = join_regions(contents)
         if not text:
             raise BadInput(
                 f"condition {name!r} is an empty sentence.",
@@ -138,12 +138,12 @@ def _read_item(suite: _Suite, item: Any, place: int) -> None:
         suite.texts[number, name], suite.regions[number, name] = text, contents
 
 
-def sentence_of(regions: Sequence[str]) -> str:
+def join_regions(regions: Sequence[str]) -> str:
     """Return the text of regions; punctuation follows its word without a space.
 
     Examples
     --------
-    >>> sentence_of(["The man", "", "who left", "was tall", "."])
+    >>> join_regions(["The man", "", "who left", "was tall", "."])
     'The man who left was tall.'
     """
     joined = " ".join(region.strip() for region in regions if region.strip())

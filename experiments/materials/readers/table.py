@@ -17,7 +17,7 @@ from experiments.materials.factors import (
     factor_name,
     half_mapped,
     is_filler,
-    levels_of,
+    list_levels,
 )
 from experiments.materials.findings import Finding
 from experiments.materials.markup import markup_attribute
@@ -135,7 +135,7 @@ def _kind(sheet: Sheet, mapping: Mapping[str, str] | None) -> tuple[str, dict[st
         applicable = {
             name: column for name, column in (mapping or {}).items() if not column or column in names
         }
-        joined = _joined(mapping, names) if "condition" in fields else ()
+        joined = _condition_columns(mapping, names) if "condition" in fields else ()
         unused = {part for use in COLUMN_USES for part in mapped_columns((mapping or {}).get(use, ""), names)}
         free = [name for name in names if name not in {*joined, *unused}]
         if joined:
@@ -150,7 +150,7 @@ def _kind(sheet: Sheet, mapping: Mapping[str, str] | None) -> tuple[str, dict[st
     )
 
 
-def _joined(mapping: Mapping[str, str] | None, names: Sequence[str]) -> list[str]:
+def _condition_columns(mapping: Mapping[str, str] | None, names: Sequence[str]) -> list[str]:
     """Return the columns of this sheet that the mapping joins as the condition; none unless several."""
     parts = mapped_columns((mapping or {}).get("condition", ""), names)
     return parts if len(parts) > 1 and set(parts) <= set(names) else []
@@ -194,7 +194,7 @@ def _sentences(
     """Return the sentences of a sheet, one from each row, and the factors with their levels."""
     _refuse_empty(sheet, columns, "sentence", message="the sentence is empty.")
     fillers = _fillers(sheet, columns, is_mapped="filler" in mapping)
-    parts = _joined(mapping, [str(name) for name in sheet.frame.columns])
+    parts = _condition_columns(mapping, [str(name) for name in sheet.frame.columns])
     ignored = mapped_columns(mapping.get("ignore", ""), [str(name) for name in sheet.frame.columns])
     plain = {name: column for name, column in columns.items() if name != "condition" or not parts}
     fields = _with_paradigms({name: _texts(sheet, plain, name) for name in SENTENCE_FIELDS})
@@ -262,7 +262,7 @@ def _cells(
     is_target = ~pd.Series(list(fillers), index=sheet.frame.index, dtype=bool)
     if not parts or not is_target.any():
         return [{} for _ in fillers], {}
-    names = levels_of(cells[is_target], levels, file=sheet.file)
+    names = list_levels(cells[is_target], levels, file=sheet.file)
     rows = [
         {factor_name(part): names[part][value] for part, value in zip(parts, row, strict=True)}
         if target

@@ -17,7 +17,7 @@ from experiments.lists.rounds import (
 )
 from experiments.models import Design, Experiment, MaterialSet
 from experiments.pages.editing.conflicts import (
-    version_of,
+    form_version,
 )
 from experiments.pages.forms import set_remark
 from experiments.studies.targets import target_label
@@ -221,7 +221,7 @@ class RoundForm(forms.Form):
     @property
     def version(self) -> str:
         """Version of the round as it is stored."""
-        return version_of(RoundForm(study=self.study, design_round=self.round))
+        return form_version(RoundForm(study=self.study, design_round=self.round))
 
     def clean_without(self) -> list[str]:
         """Names of paradigms of the study's materials."""

@@ -12,27 +12,27 @@ from django.shortcuts import redirect, render
 from analysis.errors import BadInput
 from analysis.text import natural_order
 from experiments.design.trials import PlannedTrial
-from experiments.lists.balance_report import RoundProof, coverage_of, proofs
-from experiments.lists.build import design_of
+from experiments.lists.balance_report import RoundProof, compute_coverage, proofs
+from experiments.lists.build import get_design
 from experiments.lists.rounds import (
-    rounds_of,
+    list_rounds,
 )
 from experiments.models import Experiment, MinimalPair, Sentence
 from experiments.pages.access import get_locked_study, get_study, may_edit
 from experiments.pages.design.forms import DesignForm, RoundForm, TargetForm
 from experiments.pages.editing.conflicts import (
     Edits,
+    attribute_conflicts,
     compare,
+    form_version,
     keep_refused,
-    signed,
-    version_of,
     with_choices,
 )
 from experiments.pages.settings import next_version
 from experiments.studies.history import design_values, record_changes
 from experiments.studies.proposals import proposals
-from experiments.studies.readiness import lists_of
-from experiments.studies.targets import counted_noun, requirement_of, target_noun, uneven_reasons
+from experiments.studies.readiness import summarize_lists
+from experiments.studies.targets import compute_requirement, counted_noun, target_noun, uneven_reasons
 from experiments.tasks.registry import shown_task
 
 SHOWN_TRIALS = 300
@@ -44,7 +44,7 @@ def design(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST":
         return _save_design(request, slug)
     study = get_study(request.user, slug)
-    form = DesignForm(instance=design_of(study), user=request.user)
+    form = DesignForm(instance=get_design(study), user=request.user)
     return render(request, "experiments/design.html", design_context(request, study, form))
 
 
@@ -52,16 +52,16 @@ def design(request: HttpRequest, slug: str) -> HttpResponse:
 def _save_design(request: HttpRequest, slug: str) -> HttpResponse:
     """Store the design; a page with status 409 where that would overwrite another editor's change."""
     study = get_locked_study(request.user, slug)
-    current = [DesignForm(instance=design_of(study), user=request.user)]
+    current = [DesignForm(instance=get_design(study), user=request.user)]
     data = with_choices(request.POST, current)
-    sent = DesignForm(data, instance=design_of(study), user=request.user)
+    sent = DesignForm(data, instance=get_design(study), user=request.user)
     edits = compare(data, current=current, submitted=[sent])
     if edits.is_stale:
-        form = DesignForm(edits.data, instance=design_of(study), user=request.user)
+        form = DesignForm(edits.data, instance=get_design(study), user=request.user)
         conflict = conflict_context(request, study, edits, form_id="design")
         context = design_context(request, study, form) | conflict
         return render(request, "experiments/design.html", context, status=409)
-    form = DesignForm(data, instance=design_of(study), user=request.user)
+    form = DesignForm(data, instance=get_design(study), user=request.user)
     before = design_values(form.instance)
     if form.is_valid():
         if not record_changes(
@@ -70,7 +70,7 @@ def _save_design(request: HttpRequest, slug: str) -> HttpResponse:
             messages.success(request, "Nothing was changed, so nothing was saved.")
             return redirect("study-design", slug)
         form.save()
-        if lists_of(study).problem:
+        if summarize_lists(study).problem:
             messages.error(request, "Saved, but no lists can be built from it; see the reason below.")
         else:
             messages.success(request, "Saved. The lists below are built from it.")
@@ -82,7 +82,7 @@ def conflict_context(
     request: HttpRequest, study: Experiment, edits: Edits, *, form_id: str
 ) -> dict[str, Any]:
     """Return what the conflict's panel shows; the texts that were not saved are kept in the history."""
-    conflicts = signed(edits.conflicts, study, request.POST)
+    conflicts = attribute_conflicts(edits.conflicts, study, request.POST)
     keep_refused(study, request.user, conflicts)
     return {"edits": edits, "conflicts": conflicts, "form_id": form_id}
 
@@ -96,7 +96,7 @@ def design_context(
     target_form: TargetForm | None = None,
 ) -> dict[str, Any]:
     """Return the context of the design page; ``invalid`` is the form of a round with errors."""
-    further = rounds_of(design_of(study), study)[1:]
+    further = list_rounds(get_design(study), study)[1:]
     round_forms = [
         invalid if invalid and invalid.round == later else RoundForm(study=study, design_round=later)
         for later in further
@@ -106,14 +106,14 @@ def design_context(
         "page": "design",
         "form": form,
         "target_form": target_form or TargetForm(instance=study),
-        "target_version": version_of(TargetForm(instance=study)),
+        "target_version": form_version(TargetForm(instance=study)),
         "round_forms": round_forms,
         "wrong_round": invalid.round.number if invalid else None,
         "may_edit": may_edit(request.user, study) and study.status != Experiment.Status.CLOSED,
         "may_start_round": study.status not in {Experiment.Status.DRAFT, Experiment.Status.CLOSED},
         "next_version": next_version(study),
-        "version": version_of(DesignForm(instance=design_of(study), user=request.user)),
-        "rounds_version": version_of(rounds=design_of(study).rounds),
+        "version": form_version(DesignForm(instance=get_design(study), user=request.user)),
+        "rounds_version": form_version(rounds=get_design(study).rounds),
         **preview(study, request.GET.get("list", "1")),
     }
 
@@ -127,14 +127,14 @@ def preview(study: Experiment, chosen: str) -> dict[str, Any]:
         trials = shown_trials(study, list(lists[label][:SHOWN_TRIALS]))
     except BadInput as error:
         return {"problem": str(error)[:1].upper() + str(error)[1:]}
-    requirements = [requirement_of(study, proof) for proof in rounds]
+    requirements = [compute_requirement(study, proof) for proof in rounds]
     return {
-        "rounds": [table_of(proof, factor_levels(study)) for proof in rounds],
+        "rounds": [build_table(proof, factor_levels(study)) for proof in rounds],
         "requirements": requirements,
         "uneven": [reason for requirement in requirements for reason in uneven_reasons(study, requirement)],
         "target_noun": target_noun(study),
         "counted_noun": counted_noun(study),
-        "coverage": coverage_of(study, rounds),
+        "coverage": compute_coverage(study, rounds),
         "proposals": proposals(study),
         "has_sides": shown_task(study.task).shows == "pair",
         "chosen": label,
@@ -148,7 +148,7 @@ def factor_levels(study: Experiment) -> list[list[str]]:
     return list(study.materials.levels.values()) if study.materials else []
 
 
-def table_of(proof: RoundProof, levels: list[list[str]]) -> dict[str, Any]:
+def build_table(proof: RoundProof, levels: list[list[str]]) -> dict[str, Any]:
     """Return the balance of one round: claims, and a row of counts for each list.
 
     Conditions of a factorial design follow the order of its levels, others the natural order of their names.
@@ -174,12 +174,12 @@ def table_of(proof: RoundProof, levels: list[list[str]]) -> dict[str, Any]:
 
 def shown_trials(study: Experiment, trials: list[PlannedTrial]) -> list[dict[str, Any]]:
     """Return the trials of one list with their sentences, in presentation order."""
-    texts = texts_of(study, trials)
+    texts = planned_texts(study, trials)
     entries = {"practice": study.practice, "anchor": study.anchors, "catch": study.catch_trials}
     rows = []
     for trial in trials:
         sentences = (
-            _written(entries[trial.kind][int(trial.key)])
+            _entry_texts(entries[trial.kind][int(trial.key)])
             if trial.kind in entries
             else [text for key in trial.key.split(",") for text in texts[int(key)]]
         )
@@ -189,7 +189,7 @@ def shown_trials(study: Experiment, trials: list[PlannedTrial]) -> list[dict[str
     return rows
 
 
-def texts_of(study: Experiment, trials: list[PlannedTrial]) -> dict[int, list[str]]:
+def planned_texts(study: Experiment, trials: list[PlannedTrial]) -> dict[int, list[str]]:
     """Return sentences of planned targets and fillers by row id; of a pair, the expected member first."""
     planned_keys = [trial.key for trial in trials if trial.kind in {"target", "filler"}]
     keys = {int(key) for keys in planned_keys for key in keys.split(",")}  # a set lists all its sentences
@@ -199,7 +199,7 @@ def texts_of(study: Experiment, trials: list[PlannedTrial]) -> dict[int, list[st
     return {sentence.pk: [sentence.text] for sentence in Sentence.objects.filter(pk__in=keys)}
 
 
-def _written(entry: dict[str, Any]) -> list[str]:
+def _entry_texts(entry: dict[str, Any]) -> list[str]:
     """Return the sentences of a practice, anchor or catch trial, the right one first."""
     if "options" not in entry:
         return [entry["text"]]

@@ -11,11 +11,11 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from analysis.errors import BadInput
-from experiments.lists.build import design_of
+from experiments.lists.build import get_design
 from experiments.lists.rounds import (
     MOST_ROUNDS,
     Round,
-    rounds_of,
+    list_rounds,
 )
 from experiments.models import Design, Experiment
 from experiments.pages.access import get_locked_study, get_study
@@ -132,14 +132,14 @@ def start(request: HttpRequest, slug: str, number: int) -> HttpResponse:
 def _editable(request: HttpRequest, slug: str) -> tuple[Experiment, Design]:
     """Return the study and its design, locked while a round is stored."""
     study = get_locked_study(request.user, slug)
-    design = design_of(study)
+    design = get_design(study)
     if design.pk is None:
         design.save()
     return study, design
 
 
 def _round(study: Experiment, design: Design, number: int) -> Round:
-    for later in rounds_of(design, study)[1:]:
+    for later in list_rounds(design, study)[1:]:
         if later.number == number:
             return later
     raise Http404

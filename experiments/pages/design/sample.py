@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from analysis.text import plural
-from experiments.lists.build import design_of
+from experiments.lists.build import get_design
 from experiments.materials.collection import Materials, pair_frame, sentence_frame
 from experiments.materials.leaving_out import LEFT_OUT_FOR, concerned_items
 from experiments.models import Experiment, MaterialSet
@@ -80,7 +80,7 @@ def target(request: HttpRequest, slug: str) -> HttpResponse:
             form.save()
             messages.success(request, "The target is saved.")
         return redirect("study-design", slug)
-    design_form = DesignForm(instance=design_of(study), user=request.user)
+    design_form = DesignForm(instance=get_design(study), user=request.user)
     context = design_context(request, study, design_form, target_form=form)
     if not edits.is_stale:
         return render(request, "experiments/design.html", context)
@@ -97,7 +97,7 @@ def use_split(request: HttpRequest, slug: str) -> HttpResponse:
     offers = [offer for offer in proposals(study) if str(offer.n_lists) == request.POST.get("n_lists")]
     if not offers:
         raise Http404("no such proposal")
-    design = design_of(study)
+    design = get_design(study)
     before = design_values(design)
     split_design(design, offers[0])
     design.save()
@@ -112,13 +112,13 @@ def use_split(request: HttpRequest, slug: str) -> HttpResponse:
 def leave_out(request: HttpRequest, slug: str) -> HttpResponse:
     """Leave the items out that a check of the materials or of the filler set names, or show them again."""
     study = get_locked_study(request.user, slug)
-    design, code = design_of(study), request.POST.get("check", "")
+    design, code = get_design(study), request.POST.get("check", "")
     of_fillers = request.POST.get("of") == "fillers"
     materials = design.filler_materials if of_fillers else study.materials
     if code not in LEFT_OUT_FOR or materials is None:
         raise Http404("no such check")
     before = design_values(design)
-    items = design.fillers_left_out if of_fillers else design.left_out_of(materials)
+    items = design.fillers_left_out if of_fillers else design.left_out_items(materials)
     if "again" in request.POST:
         n_items, change = len(items.pop(code, [])), "shown again"
         items = {name: keys for name, keys in items.items() if keys}

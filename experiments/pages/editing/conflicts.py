@@ -67,7 +67,7 @@ class Edits:
         return bool(self.conflicts or self.only_theirs)
 
 
-def version_of(*forms: BaseForm, **values: Any) -> str:
+def form_version(*forms: BaseForm, **values: Any) -> str:
     """Return the version of unbound forms: a digest of each field, as JSON; ``values`` are further ones."""
     texts = {bound.html_name: canonical(bound.value()) for bound in _fields(forms)}
     texts |= {name: canonical(value) for name, value in values.items()}
@@ -179,15 +179,17 @@ def display_text(bound: BoundField, text: str) -> str:
     return ", ".join(labels.get(entry, entry) for entry in text.split("\n"))
 
 
-def signed(conflicts: Iterable[Conflict], study: Experiment, data: Mapping[str, Any]) -> list[Conflict]:
+def attribute_conflicts(
+    conflicts: Iterable[Conflict], study: Experiment, data: Mapping[str, Any]
+) -> list[Conflict]:
     """Return conflicts with author and time of the stored text, and the common base, from the history."""
     entries = list(
         study.audit.filter(details__has_key="changes").select_related("user").order_by("-at", "-pk")[:200]
     )
-    return [_signed(conflict, entries, version_in(data) or {}) for conflict in conflicts]
+    return [_attribute_conflict(conflict, entries, version_in(data) or {}) for conflict in conflicts]
 
 
-def _signed(conflict: Conflict, entries: list[AuditEntry], opened: Mapping[str, str]) -> Conflict:
+def _attribute_conflict(conflict: Conflict, entries: list[AuditEntry], opened: Mapping[str, str]) -> Conflict:
     name = _recorded_name(conflict)
     changes = [
         (entry, entry.details["changes"][name])
@@ -249,10 +251,10 @@ def marked_changes(before: str, after: str) -> SafeString:
             pieces.append(("", "".join(new[new_low:new_high])))
         else:
             pieces += [("del", "".join(old[low:high])), ("ins", "".join(new[new_low:new_high]))]
-    return format_html_join("", "{}", ((_tagged(tag, text),) for tag, text in pieces if text))
+    return format_html_join("", "{}", ((_wrap_tag(tag, text),) for tag, text in pieces if text))
 
 
-def _tagged(tag: str, text: str) -> SafeString | str:
+def _wrap_tag(tag: str, text: str) -> SafeString | str:
     # The tag is one of the two written above, never data.
     return format_html(f"<{tag}>{{}}</{tag}>", text) if tag else text  # nosemgrep: safe-html
 

@@ -20,7 +20,7 @@ from experiments.accounts.history import ACCOUNT_DELETED, ACCOUNT_SUBJECTS
 from experiments.models import AuditEntry, Lab
 from experiments.pages.access import AuthenticatedRequest, get_lab, get_study
 from experiments.pages.editing.conflicts import marked_changes
-from experiments.pages.forms import page_of, set_remark
+from experiments.pages.forms import paginate, set_remark
 from experiments.studies.history import SETTINGS, SUBJECTS, of_subject, old_and_new
 from experiments.teams.members import only_owners
 from experiments.teams.roles import manages, owns
@@ -136,8 +136,8 @@ def _of_accounts(entries: "QuerySet[AuditEntry]") -> History:
 def _page(request: AuthenticatedRequest, history: History, context: dict[str, Any]) -> HttpResponse:
     """Show the entries that match the filters, newest first."""
     form = HistoryForm(request.GET, history=history)
-    entries = page_of(request, form.matching(), most=SHOWN_ENTRIES)
-    query = _query_of(request)
+    entries = paginate(request, form.matching(), most=SHOWN_ENTRIES)
+    query = _filter_query(request)
     context |= {
         "form": form,
         "query": query,
@@ -179,7 +179,7 @@ def _rows(entries: QuerySet[AuditEntry]) -> Iterator[tuple[Any, ...]]:
             yield (*about, name, as_lines(old), as_lines(new), details, account)
 
 
-def _query_of(request: HttpRequest) -> str:
+def _filter_query(request: HttpRequest) -> str:
     query = request.GET.copy()
     query.pop("page", None)
     return query.urlencode()

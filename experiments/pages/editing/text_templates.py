@@ -111,7 +111,7 @@ def _groups(
     return [group for group in groups if group[1]]
 
 
-def filling_of(data: QueryDict, *, task: str) -> Filling | None:
+def read_filling(data: QueryDict, *, task: str) -> Filling | None:
     """Return what the pressed button fills in; None where it names no template of the task."""
     field = data.get(REPLACE) or data.get(FILL, "")
     template = next((row for row in _fitting(task) if row.key == data.get(MENU + field)), None)

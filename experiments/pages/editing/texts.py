@@ -15,15 +15,15 @@ from experiments.models import Experiment
 from experiments.pages.access import get_locked_study, get_study, may_edit
 from experiments.pages.editing.conflicts import (
     Edits,
+    attribute_conflicts,
     compare,
+    form_version,
     keep_refused,
-    signed,
-    version_of,
     with_choices,
 )
 from experiments.pages.forms import set_remark
 from experiments.pages.settings import next_version
-from experiments.pages.settings_steps import states_of
+from experiments.pages.settings_steps import step_states
 from experiments.studies.history import record_changes, study_values
 from experiments.studies.languages import direction, has_interface, interface_language
 from experiments.studies.wording import LONGEST, ParticipantText, participant_texts, text_problem
@@ -138,7 +138,7 @@ def _save(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _conflict_page(request: HttpRequest, study: Experiment, edits: Edits) -> HttpResponse:
-    conflicts = signed(edits.conflicts, study, request.POST)
+    conflicts = attribute_conflicts(edits.conflicts, study, request.POST)
     keep_refused(study, request.user, conflicts)
     form = TextsForm(study, edits.data)
     return _page(request, study, form, status=409, edits=edits, conflicts=conflicts)
@@ -151,11 +151,11 @@ def _page(
         "study": study,
         "page": "settings",
         "form": form,
-        "states": states_of(study, "texts"),
+        "states": step_states(study, "texts"),
         "has_interface": has_interface(study.language),
         "n_own": len(study.participant_texts),
         "n_texts": len(form.texts),
-        "version": version_of(TextsForm(study)),
+        "version": form_version(TextsForm(study)),
         "may_edit": may_edit(request.user, study) and study.status != Experiment.Status.CLOSED,
         "next_version": next_version(study),
         **conflict,

@@ -15,7 +15,7 @@ from analysis.text import natural_order, plural
 from experiments.accounts.history import deleted_values, record
 from experiments.models import Experiment, MaterialSet, MinimalPair, Sentence
 from experiments.pages.access import AuthenticatedRequest
-from experiments.pages.forms import ask, is_sure, page_of
+from experiments.pages.forms import ask, is_sure, paginate
 
 PER_PAGE = 50
 
@@ -24,11 +24,11 @@ PER_PAGE = 50
 def materials(request: AuthenticatedRequest) -> HttpResponse:
     """List the sets that the user owns or uses, by name."""
     rows = MaterialSet.objects.visible_to(request.user).select_related("owner")
-    sets = [(row, row.report.get("counts") or counts_of(row)) for row in rows]
+    sets = [(row, row.report.get("counts") or count_rows(row)) for row in rows]
     return render(request, "experiments/materials_list.html", {"section": "materials", "sets": sets})
 
 
-def counts_of(material_set: MaterialSet) -> dict[str, int]:
+def count_rows(material_set: MaterialSet) -> dict[str, int]:
     """Count the rows of a set without an import report, such as a generated one."""
     return {
         "sentences": material_set.sentences.count(),
@@ -45,10 +45,10 @@ def counts_of(material_set: MaterialSet) -> dict[str, int]:
 def material_set(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     """One set: counts, paradigms, findings, and its pairs or sentences, searched and in pages."""
     row = get_object_or_404(MaterialSet.objects.visible_to(request.user), slug=slug)
-    counts = row.report.get("counts") or counts_of(row)
+    counts = row.report.get("counts") or count_rows(row)
     query, paradigm = request.GET.get("q", "").strip(), request.GET.get("paradigm", "")
     as_pairs = bool(counts["pairs"]) and request.GET.get("show") != "sentences"
-    rows = (pairs_of if as_pairs else sentences_of)(row, query, paradigm)
+    rows = (find_pairs if as_pairs else find_sentences)(row, query, paradigm)
     keep = urlencode({name: str(value) for name, value in request.GET.items() if name != "page" and value})
     context = {
         "section": "materials",
@@ -59,7 +59,7 @@ def material_set(request: AuthenticatedRequest, slug: str) -> HttpResponse:
             key=lambda paradigm: natural_order(paradigm.name),
         ),
         "as_pairs": as_pairs,
-        "page_of": page_of(request, rows, most=PER_PAGE),
+        "page_of": paginate(request, rows, most=PER_PAGE),
         "keep": keep,
         "query": query,
         "paradigm": paradigm,
@@ -69,7 +69,7 @@ def material_set(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     return render(request, "experiments/materials_set.html", context)
 
 
-def pairs_of(row: MaterialSet, query: str, paradigm: str) -> QuerySet[MinimalPair]:
+def find_pairs(row: MaterialSet, query: str, paradigm: str) -> QuerySet[MinimalPair]:
     """Return pairs whose text or id contains the query."""
     rows = row.pairs.select_related("good", "bad", "paradigm")
     if paradigm:
@@ -80,7 +80,7 @@ def pairs_of(row: MaterialSet, query: str, paradigm: str) -> QuerySet[MinimalPai
     return rows
 
 
-def sentences_of(row: MaterialSet, query: str, paradigm: str) -> QuerySet[Sentence]:
+def find_sentences(row: MaterialSet, query: str, paradigm: str) -> QuerySet[Sentence]:
     """Return sentences whose text or id contains the query."""
     rows = row.sentences.select_related("item__paradigm")
     if paradigm:
@@ -114,13 +114,17 @@ def delete(request: AuthenticatedRequest, slug: str) -> HttpResponse:
             section="materials",
         )
     with transaction.atomic():
-        record(row.owner or request.user, "materials deleted", **deleted_values(row.name, _contents_of(row)))
+        record(
+            row.owner or request.user,
+            "materials deleted",
+            **deleted_values(row.name, _describe_contents(row)),
+        )
         row.delete()
     messages.success(request, f"{row.name} is deleted.")
     return redirect("materials")
 
 
-def _contents_of(row: MaterialSet) -> str:
+def _describe_contents(row: MaterialSet) -> str:
     """What is deleted with a set, for the history."""
     counts = [
         plural(row.sentences.count(), "sentence"),

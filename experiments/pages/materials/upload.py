@@ -124,7 +124,7 @@ class UploadForm(AboutForm):
         super().__init__(*args, **kwargs)
         lab = self.fields["lab"]
         assert isinstance(lab, forms.ModelChoiceField)
-        lab.queryset = Lab.objects.taking_studies_of(user)
+        lab.queryset = Lab.objects.open_to_studies_by(user)
         if not lab.queryset.exists():
             del self.fields["lab"]
 

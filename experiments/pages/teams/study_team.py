@@ -114,7 +114,7 @@ def team(request: AuthenticatedRequest, slug: str) -> HttpResponse:
         "is_owner": owns(request.user, study),
         "lab_members": lab_members,
         "lab_role": lab_role(request.user, study.lab) if study.lab else None,
-        "labs": Lab.objects.taking_studies_of(request.user),
+        "labs": Lab.objects.open_to_studies_by(request.user),
     }
     if context["is_owner"]:
         context |= invitations_context(request, study) | review_links_context(request, study)

@@ -6,7 +6,7 @@ import pandas as pd
 
 from analysis.errors import BadInput
 from analysis.text import plural
-from experiments.materials.checks import compared
+from experiments.materials.checks import normalize_text
 from experiments.materials.collection import Materials, Source, pair_frame, sentence_frame
 from experiments.materials.factors import MOST_LEVELS, factor_name
 from experiments.materials.findings import MAX_ROWS, Finding
@@ -171,7 +171,7 @@ def _apart_by_text(trials: pd.DataFrame, file: str) -> pd.DataFrame:
 
     With several conditions nothing says which texts belong together.
     """
-    text = trials["text"].map({text: compared(text).strip() for text in trials["text"].unique()})
+    text = trials["text"].map({text: normalize_text(text).strip() for text in trials["text"].unique()})
     has_text = text != ""
     wordings = pd.DataFrame({"sentence": trials["sentence_id"], "text": text})[has_text].drop_duplicates()
     number = wordings.groupby("sentence", sort=False).cumcount() + 1

@@ -15,7 +15,7 @@ from analysis.power.money import format_money
 from analysis.text import plural
 from experiments.models import AuditEntry, Campaign, Experiment, PlatformAccount
 from experiments.webhooks.delivery import disabled_webhooks
-from experiments.webhooks.endpoints import host_of
+from experiments.webhooks.endpoints import address_host
 from judgments.models import (
     Alert,
     AlertSettings,
@@ -252,7 +252,7 @@ def webhook(subject: Subject) -> Iterator[Condition]:
         yield Condition(
             Kind.WEBHOOK,
             f"delivery:{row.pk}",
-            f"The webhook to {host_of(row)} was disabled",
+            f"The webhook to {address_host(row)} was disabled",
             f"{row.disabled_reason} Nothing is lost here, but its events since then were not sent. See the"
             " responses in its log, mend the receiver, enable the webhook and send again what it missed.",
             subject.page("study-webhook", row.pk),

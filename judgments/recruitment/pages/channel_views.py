@@ -21,7 +21,7 @@ from analysis.errors import BadInput
 from analysis.text import no_formula
 from experiments.models import Campaign, Experiment
 from experiments.pages.access import AuthenticatedRequest, audit, get_locked_study, get_study, may_edit
-from experiments.pages.editing.conflicts import compare, version_of
+from experiments.pages.editing.conflicts import compare, form_version
 from experiments.pages.forms import set_remark
 from judgments.models import Session
 from judgments.recruitment.panel import OUTCOMES, PANEL, PRESETS, read_options, shared_link
@@ -290,7 +290,7 @@ def _channels_page(
         "links": links or LinksForm(),
         "quota_counts": quota_counts(study),
         "quotas": quotas or _quota_forms(study),
-        "quota_version": version_of(quotas=study.quotas),
+        "quota_version": form_version(quotas=study.quotas),
     }
     return render(request, "judgments/channels.html", context, status=status)
 
@@ -404,7 +404,7 @@ def channel(request: AuthenticatedRequest, slug: str, name: str) -> HttpResponse
         "channel": stored,
         "preset": preset,
         "is_stale": is_stale,
-        "version": version_of(current),
+        "version": form_version(current),
         "link": shared_link(request, stored),
         "may_edit": may_edit(request.user, study) and study.status != Experiment.Status.CLOSED,
     }
@@ -459,7 +459,7 @@ def change_state(request: AuthenticatedRequest, slug: str, name: str) -> HttpRes
 def save_quotas(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     """Store the quotas, unless another editor changed them meanwhile."""
     study = get_locked_study(request.user, slug)
-    if request.POST.get("version") != version_of(quotas=study.quotas):
+    if request.POST.get("version") != form_version(quotas=study.quotas):
         messages.error(request, "Nothing was saved: another editor changed the quotas. They are shown below.")
         return redirect("study-channels", slug)
     formset = _quota_forms(study, request.POST)

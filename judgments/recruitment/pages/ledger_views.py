@@ -20,7 +20,7 @@ from analysis.power.money import format_money
 from analysis.text import no_formula, plural
 from experiments.models import Experiment
 from experiments.pages.access import AuthenticatedRequest, audit, get_study, may_edit, may_see_ids
-from experiments.pages.forms import page_of
+from experiments.pages.forms import paginate
 from judgments.models import PlatformCall
 from judgments.recruitment import decisions, ledger
 from judgments.recruitment.credentials import platform_secrets
@@ -98,7 +98,7 @@ def payments(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     if filters.get("campaign"):
         calls = calls.filter(campaign=filters["campaign"])
     rows = calls.select_related("campaign__account", "submission__session__participant", "planned_by")
-    page = page_of(request, rows.annotate(n_payments=Count("payments")).order_by("-pk"), most=PER_PAGE)
+    page = paginate(request, rows.annotate(n_payments=Count("payments")).order_by("-pk"), most=PER_PAGE)
     unknown = _calls(study).filter(state__in=[State.UNKNOWN, State.SENT]).select_related("campaign")
     context = {
         "study": study,

@@ -23,10 +23,10 @@ from analysis.text import plural
 from experiments.models import Campaign, Experiment, PlatformAccount
 from experiments.page_cache import cache
 from experiments.pages.access import AuthenticatedRequest, get_study, may_edit
-from experiments.pages.editing.conflicts import compare, version_of
+from experiments.pages.editing.conflicts import compare, form_version
 from experiments.pages.forms import set_remark
 from experiments.studies.completion_url import checked_address
-from experiments.studies.readiness import lists_of
+from experiments.studies.readiness import summarize_lists
 from judgments.models import Session
 from judgments.recruitment import campaigns
 from judgments.recruitment.credentials import accounts_of, is_simulated
@@ -136,7 +136,7 @@ def proposed_places(study: Experiment) -> int:
 
     Rounded up to whole lists, unless the limit of participants leaves fewer.
     """
-    requirements = lists_of(study).requirements
+    requirements = summarize_lists(study).requirements
     complete = study.sessions.filter(status=Session.Status.COMPLETE, is_test=False).count()
     if requirements:
         requirement = requirements[min(study.current_round, len(requirements)) - 1]
@@ -162,7 +162,7 @@ def proposed_minutes(study: Experiment) -> int | None:
     minutes = [(end - start).total_seconds() / 60 for start, end in times if start and end]
     if len(minutes) >= FEWEST_TIMES:
         return max(1, round(median(minutes)))
-    return max((requirement.minutes for requirement in lists_of(study).requirements), default=None)
+    return max((requirement.minutes for requirement in summarize_lists(study).requirements), default=None)
 
 
 def free_name(study: Experiment, platform: str) -> str:
@@ -682,23 +682,23 @@ def step(request: AuthenticatedRequest, slug: str, campaign_id: int, name: str) 
     except PlatformError as error:
         return _render(request, campaign, name, problem=sentence(error))
     if not editing:
-        return _render(request, campaign, name, form=current, version=version_of(current))
+        return _render(request, campaign, name, form=current, version=form_version(current))
     form = _form(campaign, name, request, data=request.POST)
     edits = compare(request.POST, current=[current], submitted=[form])
     if edits.is_stale:
         form = _form(campaign, name, request, data=edits.data)
         return _render(
-            request, campaign, name, form=form, version=version_of(current), is_stale=True, status=409
+            request, campaign, name, form=form, version=form_version(current), is_stale=True, status=409
         )
     if not form.is_valid():
-        return _render(request, campaign, name, form=form, version=version_of(current), status=422)
+        return _render(request, campaign, name, form=form, version=form_version(current), status=422)
     settings = form.settings()
     settings["options"] = settings["options"] | {"site": request.build_absolute_uri("/").rstrip("/")}
     try:
         campaigns.change_draft(campaign, by=request.user, **settings)
     except BadInput as error:
         form.add_error(None, sentence(error))
-        return _render(request, campaign, name, form=form, version=version_of(current), status=422)
+        return _render(request, campaign, name, form=form, version=form_version(current), status=422)
     return redirect(_address_after(request, campaign, name))
 
 

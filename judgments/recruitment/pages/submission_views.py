@@ -23,7 +23,7 @@ from analysis.text import plural
 from experiments.lists.extra_trials import INSTRUCTION
 from experiments.models import Campaign, Experiment, TrialKind
 from experiments.pages.access import AuthenticatedRequest, get_study, may_edit
-from experiments.pages.forms import page_of, set_remark
+from experiments.pages.forms import paginate, set_remark
 from judgments import payments
 from judgments.models import (
     Judgment,
@@ -259,7 +259,7 @@ def submissions(request: AuthenticatedRequest, slug: str, campaign_id: int) -> H
     form = ShowForm(request.GET)
     filters = form.cleaned_data if form.is_valid() else {"show": "", "who": ""}
     matching = submissions_of(campaign, **filters)
-    page = page_of(request, matching, most=PER_PAGE)
+    page = paginate(request, matching, most=PER_PAGE)
     rows = rows_of(campaign, matching.filter(pk__in=[row.pk for row in page]))
     counts = counts_of(campaign)
     recruiter = recruiter_of(campaign)

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponseBase
 
 from analysis.report.page_findings import items_finding
 from experiments.models import Experiment
-from experiments.pages.forms import page_of
+from experiments.pages.forms import paginate
 from experiments.tasks.registry import shown_task
 from releases.gold.plans import find_plan
 from releases.material_frames import member_texts
@@ -25,7 +25,7 @@ def items(request: HttpRequest, study: Experiment) -> HttpResponseBase:
     form, choices, is_valid = form_choices(request, study, ExcludeForm)
     plan = find_plan(study, choices["exclude"])
     table = by_disagreement(cached_items(study, **choices))
-    item_page = page_of(request, table.to_dict("records"), most=PER_PAGE)
+    item_page = paginate(request, table.to_dict("records"), most=PER_PAGE)
     item_page.object_list = with_texts(study, list(item_page.object_list))
     query = request.GET.copy()
     query.pop("page", None)

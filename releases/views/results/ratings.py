@@ -7,7 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 from analysis.errors import BadInput
 from analysis.report.page_findings import ratings_finding
 from experiments.models import Experiment
-from experiments.pages.forms import page_of
+from experiments.pages.forms import paginate
 from releases.gold.plans import find_plan
 from releases.material_frames import texts
 from releases.reports.forms import TRANSFORMS, RatingsForm
@@ -42,7 +42,7 @@ def ratings(request: HttpRequest, study: Experiment) -> HttpResponseBase:
     }
     if report is not None:
         rows = sorted(report["items"], key=lambda row: (row["mean"] is None, -(row["mean"] or 0)))
-        item_page = page_of(request, rows, most=PER_PAGE)
+        item_page = paginate(request, rows, most=PER_PAGE)
         text = texts(study)
         item_page.object_list = [
             {**row, "text": text.get(row["sentence_id"], "")} for row in item_page.object_list

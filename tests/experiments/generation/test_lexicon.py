@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 
 from analysis.errors import BadInput, UnknownName
 from experiments.generation.lexicon import ClassTree, Lexicon, read_lexicon
-from experiments.generation.lexicon.building import BUILD, build, inflected, source_hash
+from experiments.generation.lexicon.building import BUILD, build, inflect_lemma, source_hash
 from experiments.generation.lexicon.checking import (
     ambiguity_faults,
     form_faults,
@@ -20,11 +20,11 @@ from experiments.generation.lexicon.checking import (
 )
 from experiments.generation.lexicon.columns import VERB_FORMS
 from experiments.generation.lexicon.reading import (
-    folder_of,
+    decode_csv,
+    lexicon_folder,
     read_forms,
     read_rows,
     table_rows,
-    text_of,
     with_forms,
 )
 
@@ -101,7 +101,7 @@ def test_an_unknown_column_is_named():
 )
 def test_a_wrong_encoding_is_named(content, message):
     with pytest.raises(BadInput, match=message):
-        text_of(content, file="n.csv")
+        decode_csv(content, file="n.csv")
 
 
 def test_two_forms_of_one_cell_are_refused():
@@ -120,7 +120,7 @@ def test_a_header_of_many_columns_takes_no_time():
 
 
 def test_forms_are_frozen_from_the_present_rows():
-    folder = folder_of("en")
+    folder = lexicon_folder("en")
     assert f'sources = "{source_hash(folder)}"' in (folder / BUILD).read_text()
 
 
@@ -145,7 +145,7 @@ def test_build_without_a_form_writes_nothing(folder):
 
 
 def test_the_head_of_a_compound_noun_is_its_last_word():
-    assert inflected("sewing machine", "noun", "pl", lambda word, tag: f"{word}s") == "sewing machines"
+    assert inflect_lemma("sewing machine", "noun", "pl", lambda word, tag: f"{word}s") == "sewing machines"
 
 
 def test_the_lexicon_has_the_size_of_the_specification():
@@ -168,7 +168,7 @@ def test_the_lexicon_has_the_size_of_the_specification():
 
 @pytest.mark.parametrize("language", [pytest.param("en", marks=pytest.mark.slow), "zh"])
 def test_the_shipped_lexicon_has_no_faults(language):
-    assert [str(error) for error in lexicon_faults(language, folder_of(language))] == []
+    assert [str(error) for error in lexicon_faults(language, lexicon_folder(language))] == []
 
 
 def test_mandarin_lists_what_a_word_allows():

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from experiments.generation.paradigms import find_paradigm, lint, sample_pairs, shipped
+from experiments.generation.paradigms import find_paradigm, lint, sample_pairs, shipped_paradigms
 from experiments.generation.paradigms.sampling import comparable, edited_row
 
 ROOT = Path(__file__).parents[3]
 CLIMP = ROOT.parent / "shared" / "data" / "climp"
-UIDS = shipped("zh")
+UIDS = shipped_paradigms("zh")
 SYMMETRIC = ("anaphor_agreement_gender", "binding_gender", "filler_gap_dependency")
 
 

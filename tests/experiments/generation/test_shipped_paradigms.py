@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from experiments.generation.lexicon import read_lexicon
-from experiments.generation.paradigms import find_paradigm, lint, sample_pairs, shipped
+from experiments.generation.paradigms import find_paradigm, lint, sample_pairs, shipped_paradigms
 from experiments.generation.paradigms.sampling import comparable, lexicon_masks
 
 ROOT = Path(__file__).parents[3]
@@ -21,7 +21,10 @@ SYMMETRIC = ("anaphor", "determiner_noun", "irregular_plural", "regular_plural",
 
 @pytest.mark.parametrize(
     "uid",
-    [pytest.param(uid, marks=[pytest.mark.slow] * (number % 8 > 0)) for number, uid in enumerate(shipped())],
+    [
+        pytest.param(uid, marks=[pytest.mark.slow] * (number % 8 > 0))
+        for number, uid in enumerate(shipped_paradigms())
+    ],
 )
 def test_a_shipped_paradigm_is_clean(uid):
     report = lint(uid, n=250)
@@ -34,7 +37,7 @@ def test_a_shipped_paradigm_is_clean(uid):
         assert len(texts[0].split()) == len(texts[1].split())
 
 
-@pytest.mark.parametrize("uid", [uid for uid in shipped() if uid.startswith(SYMMETRIC)])
+@pytest.mark.parametrize("uid", [uid for uid in shipped_paradigms() if uid.startswith(SYMMETRIC)])
 def test_no_critical_word_tells_which_member_is_good(uid):
     good, bad = {}, {}
     for row in sample_pairs(find_paradigm(uid), 400):
@@ -57,7 +60,7 @@ def test_no_sentence_is_taken_from_blimp():
     }
     assert len(published) > 20_000
     names = {path.stem for path in BLIMP.glob("*.jsonl")}
-    assert names <= set(shipped())
+    assert names <= set(shipped_paradigms())
     for uid in sorted(names):
         report = lint(uid, n=1000, comparison=published)
         assert [finding.message for finding in report.findings if finding.code == "L19"] == [], uid
@@ -92,7 +95,7 @@ def test_the_tables_of_the_documentation_have_every_paradigm(language, heading):
     page = (ROOT / "docs" / "reference" / "paradigms.md").read_text(encoding="utf-8")
     table = page.split(f"## {heading}\n")[1].split("\n## ")[0]
     assert re.findall(r"^\| \w+ \| `(\w+)`", table, re.MULTILINE) == sorted(
-        shipped(language), key=lambda uid: (find_paradigm(uid, language=language).phenomenon, uid)
+        shipped_paradigms(language), key=lambda uid: (find_paradigm(uid, language=language).phenomenon, uid)
     )
 
 
@@ -100,5 +103,5 @@ def test_every_paradigm_was_read():
     with READ.open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines))
     names = {(row["language"], row["paradigm"]) for row in rows}
-    assert names == {(language, uid) for language in ("en", "zh") for uid in shipped(language)}
+    assert names == {(language, uid) for language in ("en", "zh") for uid in shipped_paradigms(language)}
     assert all(0 <= int(row["odd"]) <= 20 for row in rows)

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from experiments.lists.balance_report import coverage_of, proofs
+from experiments.lists.balance_report import compute_coverage, proofs
 from experiments.models import Design, Item, MaterialSet, MinimalPair, Paradigm, Sentence
 from experiments.page_cache import cache
 from experiments.studies.creation import create_study
@@ -74,7 +74,7 @@ def test_a_split_shows_everything_in_even_parts(task, large_set):
     Design.objects.create(experiment=study, kind="split", n_lists=8, seed=1)
     (proof,) = proofs(study)
     assert proof.holds and coverage_line(study).is_done
-    assert coverage_of(study, [proof]).is_whole
+    assert compute_coverage(study, [proof]).is_whole
     assert {counts.n_targets for counts in proof.counts.values()} == {62, 63}
     for name, size in zip(("paradigm 0", "paradigm 3"), (151, 9), strict=True):
         counts = [Counter(trial.paradigm for trial in trials)[name] for trials in proof.lists.values()]

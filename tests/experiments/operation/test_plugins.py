@@ -234,7 +234,7 @@ PARSE_FAILS = (
     + """
     def parse(self, response, settings, *, options):
         return {"value": self.later}
-    def response_of(self, form):
+    def read_response(self, form):
         return form["points"]
 """
 )

@@ -5,7 +5,7 @@ from django.utils.html import strip_tags
 
 from experiments.models import Membership
 from experiments.pages.settings_steps import STEPS
-from experiments.studies.lifecycle import freeze_preview, sha256_of, snapshot
+from experiments.studies.lifecycle import document_sha256, freeze_preview, snapshot
 from tests import cast
 from tests.experiments.pages.page_forms import sent_by_browser
 
@@ -59,12 +59,12 @@ def test_saving_a_page_unchanged_changes_and_logs_nothing_and_keeps_a_dry_run_va
     freeze_preview(study)
     study.refresh_from_db()
     before = {field.name: getattr(study, field.name) for field in study._meta.concrete_fields}
-    tested = sha256_of(snapshot(study))
+    tested = document_sha256(snapshot(study))
     for name in [*STEPS, *STEPS]:
         assert ada.post(SETTINGS, opened(ada, step(name))).status_code == 302
     study.refresh_from_db()
     assert {field.name: getattr(study, field.name) for field in study._meta.concrete_fields} == before
-    assert sha256_of(snapshot(study)) == tested
+    assert document_sha256(snapshot(study)) == tested
     assert not study.audit.exists()
 
 

@@ -5,7 +5,7 @@ from django.test import Client
 
 from experiments import limits
 from experiments.generation.pages.editor import BEGINNING
-from experiments.generation.paradigms import shipped
+from experiments.generation.paradigms import shipped_paradigms
 from experiments.generation.stored.library import built_in, save_paradigm
 from experiments.models import AuditEntry, Membership, OwnParadigm
 from experiments.studies.history import old_and_new
@@ -40,7 +40,7 @@ def test_strangers_log_in_first(address):
 def test_the_list_is_reached_from_materials_and_has_every_paradigm(ada):
     assert f'href="{HOME}"' in page(ada, "/materials/")
     text = page(ada, HOME)
-    assert all(f"/paradigms/built-in/en/{uid}/" in text for uid in shipped())
+    assert all(f"/paradigms/built-in/en/{uid}/" in text for uid in shipped_paradigms())
     assert "BLiMP" in text and "island effects" in text and "Chinese, simplified" in text
 
 

@@ -5,7 +5,15 @@ from django.core.exceptions import PermissionDenied
 
 from analysis.errors import BadInput
 from experiments.models import AuditEntry, Experiment, PresentationList
-from experiments.studies.lifecycle import NotReady, close, open_study, pause, problems, sha256_of, start_pilot
+from experiments.studies.lifecycle import (
+    NotReady,
+    close,
+    document_sha256,
+    open_study,
+    pause,
+    problems,
+    start_pilot,
+)
 from tests import cast
 
 pytestmark = pytest.mark.django_db
@@ -39,7 +47,7 @@ def test_opening_twice_has_one_effect():
 def test_opening_freezes_a_version_with_its_checksum():
     experiment = open_study(cast.draft(), cast.ada())
     version = experiment.current_version()
-    assert version.number == 1 and version.sha256 == sha256_of(version.snapshot)
+    assert version.number == 1 and version.sha256 == document_sha256(version.snapshot)
     assert version.snapshot["consent"] == experiment.consent
     assert version.snapshot["materials"]["checksum"] == experiment.materials.checksum
     assert version.snapshot["design"]["n_lists"] == 4

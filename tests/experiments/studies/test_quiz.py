@@ -4,7 +4,7 @@ import pytest
 
 from analysis.errors import BadInput
 from experiments.studies.completion_url import checked_address, filled_address
-from experiments.studies.lifecycle import sha256_of, snapshot
+from experiments.studies.lifecycle import document_sha256, snapshot
 from experiments.studies.questionnaire import lines_from_questions, questions_from_lines
 from experiments.studies.quiz import lines_from_quiz, quiz_from_lines
 from tests import cast
@@ -67,7 +67,7 @@ def test_a_way_back_is_filled_with_quoted_values():
 def test_settings_that_stay_as_they_are_leave_the_checksum_of_older_versions_alone():
     study = cast.draft("agreement")
     cast.presentation_list(study)
-    before = sha256_of(snapshot(study))
+    before = document_sha256(snapshot(study))
     assert "quiz" not in snapshot(study)
     study.quiz = quiz_from_lines(LINES)
-    assert sha256_of(snapshot(study)) != before
+    assert document_sha256(snapshot(study)) != before

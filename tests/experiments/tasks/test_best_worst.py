@@ -56,7 +56,7 @@ def test_an_answer_names_two_different_sentences_of_the_set(response, says):
 def test_the_best_is_the_option_and_its_place_the_value():
     answer = TASK.parse("c a", TASK.settings({}), options=FOUR)
     assert (answer.option_id, answer.value, answer.details) == ("c", 3.0, {"worst": "a"})
-    assert TASK.response_of(TASK.form_fields("c a")) == "c a"
+    assert TASK.read_response(TASK.form_fields("c a")) == "c a"
 
 
 @pytest.mark.parametrize("impossible", [{"size": 2}, {"size": 7}, {"size": "4"}, {"showings": 0}])

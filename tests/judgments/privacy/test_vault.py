@@ -135,10 +135,10 @@ def test_a_backup_holds_no_platform_id_and_restores_the_vault():
     row = identity(study)
     content = b"".join(tables.lines(PlatformIdentity, using="default"))
     assert WHO.encode() not in content and b"mia@" not in content
-    before = tables.checksum_of(PlatformIdentity, using="default")
+    before = tables.table_checksum(PlatformIdentity, using="default")
     PlatformIdentity.objects.all().delete()
     names = [column.attname for column in tables.stored_columns(PlatformIdentity)]
     tables.insert(PlatformIdentity, names, content, using="default")
-    assert tables.checksum_of(PlatformIdentity, using="default") == before
+    assert tables.table_checksum(PlatformIdentity, using="default") == before
     restored = PlatformIdentity.objects.with_id(study, WHO).get()
     assert (restored.pk, restored.parameters) == (row.pk, {"email": "mia@example.org"})

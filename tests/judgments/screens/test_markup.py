@@ -4,7 +4,7 @@ import pytest
 
 from analysis.errors import BadInput
 from experiments.intake.store import MaterialSetInfo, store_materials
-from experiments.lists.build import payload_of
+from experiments.lists.build import trial_payload
 from experiments.lists.extra_trials import checked_trials, lines_from_trials, trials_from_lines
 from experiments.materials.readers.detect import read_materials
 from experiments.models import Design, Sentence
@@ -80,7 +80,7 @@ def test_lines_of_other_tasks_carry_markup_too_and_come_back_as_they_were(name):
     task = shown_task(name)
     line = "markup: inline | <i>a</i> | " + ("6-7" if name == "likert" else "b | c")
     (row,) = trials_from_lines(line, task=task, kind="practice")
-    assert row["markup"] == "inline" and payload_of(row)["markup"] == "inline"
+    assert row["markup"] == "inline" and trial_payload(row)["markup"] == "inline"
     assert lines_from_trials([row], task=task) == line
 
 

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from experiments.design.balance import min_expected_judgments
-from experiments.lists.rounds import showings_of
+from experiments.lists.rounds import count_showings
 from experiments.models import Design
 from experiments.studies.lifecycle import open_study
 from judgments.flags import lift_flag, raise_flag
@@ -123,5 +123,5 @@ def fewest_in(study) -> int:
     """Fewest showings of an item in the list that the first session took."""
     taken = Session.objects.filter(experiment=study).earliest("pk").list_id
     return min(
-        times.get(taken, 0) for times in showings_of(study.lists.values_list("pk", flat=True)).values()
+        times.get(taken, 0) for times in count_showings(study.lists.values_list("pk", flat=True)).values()
     )

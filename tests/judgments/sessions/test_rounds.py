@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.test import Client
 
 from analysis.errors import BadInput
-from experiments.lists.build import design_of
+from experiments.lists.build import get_design
 from experiments.models import Design, Experiment
 from experiments.studies.lifecycle import open_study, pause, start_round
 from judgments.frames.build import judgment_frame
@@ -223,7 +223,7 @@ def test_the_most_participants_are_counted_in_the_round(client):
 def test_a_round_starts_with_the_design_as_it_is_then():
     experiment = study()
     cast.sit(experiment, "pia")
-    design = design_of(experiment)
+    design = get_design(experiment)
     design.rounds = [{**design.rounds[0], "without": ["bei"]}]
     design.save()
     start_round(experiment, 2, cast.ada())

@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 
 from experiments.models import TrialKind
-from experiments.templatetags.navigation import groups_of
+from experiments.templatetags.navigation import page_groups
 from judgments.flags import raise_flag
 from judgments.models import Judgment, Trial
 from releases.gold.plans import set_current_plan, write_plan
@@ -174,7 +174,7 @@ def test_strangers_find_no_downloads(client):
 
 def test_downloads_are_in_the_group_data_of_the_navigation(ada):
     study = cast.study("agreement")
-    here = next(group for group in groups_of(study, "downloads") if group.is_here)
+    here = next(group for group in page_groups(study, "downloads") if group.is_here)
     entry = next(page for page in here.pages if page.is_here)
     assert (here.label, entry.label) == ("Data", "Downloads")
     beside = ada.get(reverse("study-judgments", args=[study.slug])).content.decode()
