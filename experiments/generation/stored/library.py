@@ -32,7 +32,7 @@ from experiments.models import Experiment, Lab, OwnParadigm, PairSet, ParadigmVe
 from experiments.models.generation import Shared
 from experiments.teams.roles import may_edit
 
-FIGURES = Path(__file__).parents[1] / "generation" / "paradigms" / "figures.json"
+FIGURES = Path(__file__).parents[1] / "paradigms" / "figures.json"
 MAX_CHARACTERS = 100_000  # of a text
 MAX_OWN = 500  # paradigms of one user
 MAX_VERSIONS = 500
