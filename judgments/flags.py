@@ -16,7 +16,7 @@ BATCH = 500
 @transaction.atomic
 def raise_flag(participant: Participant, reason: str, *, by: User) -> Flag:
     """Flag a participant; an active flag with the same reason is returned instead of a second one."""
-    reason = _checked(reason)
+    reason = _check_reason(reason)
     # Race: the lock makes a second click wait, so that it finds the flag of the first
     Participant.objects.select_for_update().get(pk=participant.pk)
     active = participant.flags.filter(reason=reason, lifted_at__isnull=True).first()
@@ -30,7 +30,7 @@ def raise_flag(participant: Participant, reason: str, *, by: User) -> Flag:
 @transaction.atomic
 def raise_flags(study: Experiment, participants: QuerySet[Participant], reason: str, *, by: User) -> int:
     """Flag those of the participants without an active flag of this reason; return their number."""
-    reason = _checked(reason)
+    reason = _check_reason(reason)
     of_study = Participant.objects.filter(pk__in=participants.values("pk"), experiment=study)
     # Race: a second click waits for the locks and finds the flags of the first
     locked = list(of_study.order_by("pk").select_for_update())
@@ -75,7 +75,7 @@ def lift_flag(flag: Flag, *, by: User) -> None:
         _note(flag, "flag lifted", by)
 
 
-def _checked(reason: str) -> str:
+def _check_reason(reason: str) -> str:
     reason = reason.strip()
     if not reason or len(reason) > LONGEST_REASON:
         raise BadInput(

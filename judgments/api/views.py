@@ -27,7 +27,7 @@ from experiments.api.serializers import StudySerializer
 from experiments.lists.rounds import MOST_ROUNDS
 from experiments.models import ApiToken, TrialKind
 from experiments.pages.access import get_study
-from judgments.frames.listing import as_rows, judgments_of
+from judgments.frames.listing import as_rows, counted_judgments
 from judgments.frames.mturk_batch import batch_csv
 from judgments.models import Judgment
 from judgments.study_archive import archive, unarchive
@@ -109,7 +109,7 @@ class JudgmentViews(generics.ListAPIView[Judgment]):
     def get_queryset(self) -> QuerySet[Judgment]:
         """Judgments of the study, 404 for strangers."""
         self.study = get_study(self.request.user, self.kwargs["slug"])
-        return judgments_of(self.study).only("trial").order_by("trial__session", "trial__position")
+        return counted_judgments(self.study).only("trial").order_by("trial__session", "trial__position")
 
     def list(self, request: Request, *args: object, **kwargs: object) -> Response:
         """One page."""

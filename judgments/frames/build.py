@@ -103,7 +103,7 @@ def _material_columns(experiment: Experiment) -> dict[str, dict[str, str]]:
     }
 
 
-def treatment_of(experiment: Experiment) -> str:
+def tie_treatment(experiment: Experiment) -> str:
     """How the study counts both and neither; empty where it offers none of them."""
     defaults = {parameter.name: parameter.default for parameter in shown_task(experiment.task).parameters}
     if "undecided" not in defaults:
@@ -112,7 +112,7 @@ def treatment_of(experiment: Experiment) -> str:
     return str(settings["undecided"]) if answer_options(settings) else ""
 
 
-def moduli_of(experiment: Experiment, sessions: "pd.Series[int]") -> Any:
+def row_moduli(experiment: Experiment, sessions: "pd.Series[int]") -> Any:
     """Modulus of the reference sentence by row: the participant's own if there is one, else the study's."""
     if experiment.task != "magnitude_estimation":
         return np.nan
@@ -209,7 +209,7 @@ def _trial_frame(
     index = pd.RangeIndex(len(session_rows))
     # popped one by one and not copied: two copies of a column of ten million rows do not fit
     frame = pd.DataFrame({name: columns.pop(name) for name in names}, index=index, copy=False)
-    if treatment := treatment_of(experiment):
+    if treatment := tie_treatment(experiment):
         frame["value"] = apply_treatment(frame, treatment)
     return frame
 
@@ -221,7 +221,7 @@ def _details(
     answers: dict[str, Any],
 ) -> dict[str, Any]:
     """Columns that few statistics read."""
-    moduli = np.broadcast_to(moduli_of(experiment, sessions["pk"]), len(sessions)).astype(np.float64)
+    moduli = np.broadcast_to(row_moduli(experiment, sessions["pk"]), len(sessions)).astype(np.float64)
     return {
         "modulus": moduli[session_rows],
         "trial": texts(pa.array(answers.pop("trial")).cast(pa.large_string())),

@@ -24,7 +24,7 @@ Also = Callable[[pd.DataFrame], pd.DataFrame]
 WHOLE_NUMBERS = [name for name, column in JUDGMENT_COLUMNS.items() if column.kind == "integer"]
 
 
-def columns_of(choice: str, frame: pd.DataFrame) -> list[str]:
+def select_columns(choice: str, frame: pd.DataFrame) -> list[str]:
     """``all`` columns with the factors of the frame, or those of the contract."""
     return [*ALL, *factor_columns(frame)] if choice == "all" else list(CONTRACT)
 

@@ -64,11 +64,11 @@ def answer_columns(
     row_of = {**lookups, "session": pd.Index(sessions["pk"]).get_indexer}
     columns = _Columns(int(sessions["n_trials"].sum()))
     # the first block is empty, so that every column exists in a study without judgments
-    for block in chain([_columns_of([], narrow=narrow)], blocks):
+    for block in chain([_convert_columns([], narrow=narrow)], blocks):
         for name in row_of:
             block[name] = row_of[name](block[name]).astype(np.int32)
         columns.add(block)
-    answers = columns.filled()
+    answers = columns.used_columns()
     answers["session_row"] = answers.pop("session")
     return _in_order(answers)
 
@@ -93,7 +93,7 @@ class _Columns:
             column[start : self.end] = cells
         self.size = max(len(column) for column in self.columns.values())
 
-    def filled(self) -> dict[str, Any]:
+    def used_columns(self) -> dict[str, Any]:
         """The columns without their unused ends."""
         columns: dict[str, Any] = {name: column[: self.end] for name, column in self.columns.items()}
         return {**columns, "response": pa.chunked_array(self.texts)} if self.texts else columns
@@ -138,10 +138,10 @@ def _row_blocks(
     with connection.chunked_cursor() as cursor:
         cursor.execute(sql, parameters)
         while block := cursor.fetchmany(_FETCHED):
-            yield _columns_of(block, narrow=narrow)
+            yield _convert_columns(block, narrow=narrow)
 
 
-def _columns_of(block: Sequence[tuple[Any, ...]], *, narrow: bool) -> dict[str, Any]:
+def _convert_columns(block: Sequence[tuple[Any, ...]], *, narrow: bool) -> dict[str, Any]:
     """Columns of rows as the driver returns them."""
     cells = dict(zip(_FIELDS, zip(*block, strict=True) if block else [()] * len(_FIELDS), strict=True))
     codes = {"kind": KINDS, "status": STATUSES}

@@ -141,7 +141,7 @@ def _block(condition: str, parameters: Mapping[str, Any], *, narrow: bool) -> di
             if filled or all(
                 cell is None or len(cell) == n * int(kinds[name][-1]) for name, cell in cells.items()
             ):
-                return _unpacked(n, cells, kinds, text=None if narrow else row[-1])
+                return _unpack_cells(n, cells, kinds, text=None if narrow else row[-1])
     return None
 
 
@@ -165,7 +165,7 @@ def _ranges(sessions: pd.DataFrame) -> Iterator[tuple[str, dict[str, Any]]]:
         yield "t.session_id = ANY(%(sessions)s)", {"sessions": pks[block == number].tolist()}
 
 
-def _unpacked(
+def _unpack_cells(
     n: int, cells: Mapping[str, bytes | None], kinds: Mapping[str, str], *, text: bytes | None
 ) -> dict[str, Any]:
     columns: dict[str, Any] = {}

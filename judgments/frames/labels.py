@@ -169,7 +169,7 @@ def _prefixes(experiment: Experiment) -> dict[int, str]:
     return {**prefixes, experiment.materials_id: ""} if experiment.materials_id else prefixes
 
 
-def _keyed(
+def _add_keys(
     model: type[Model], prefixes: dict[int, str], only: dict[str, Collection[int]], **columns: str
 ) -> pd.DataFrame:
     """Rows of the study's materials and fillers, with keys that distinguish the sets."""
@@ -184,7 +184,7 @@ def _keyed(
 
 def _items(prefixes: dict[int, str], **only: Collection[int]) -> pd.DataFrame:
     names = {"paradigm": "paradigm__name", "phenomenon": "paradigm__phenomenon__name"}
-    return _keyed(Item, prefixes, only, **names)
+    return _add_keys(Item, prefixes, only, **names)
 
 
 def _sentences(
@@ -192,8 +192,8 @@ def _sentences(
 ) -> pd.DataFrame:
     """Sentences with their condition, expected status and level of each factor, None where it has none."""
     if not levels:
-        return _keyed(Sentence, prefixes, only, condition="condition", expected="expected")
-    frame = _keyed(Sentence, prefixes, only, condition="condition", expected="expected", factors="factors")
+        return _add_keys(Sentence, prefixes, only, condition="condition", expected="expected")
+    frame = _add_keys(Sentence, prefixes, only, condition="condition", expected="expected", factors="factors")
     cells = frame.pop("factors")
     for name in levels:
         frame[name] = [(cell or {}).get(name) for cell in cells]
@@ -206,7 +206,7 @@ def _in_order(cells: pd.Categorical, levels: Sequence[str]) -> pd.Categorical:
 
 
 def _pairs(prefixes: dict[int, str], **only: Collection[int]) -> pd.DataFrame:
-    frame = _keyed(
+    frame = _add_keys(
         MinimalPair,
         prefixes,
         only,
@@ -232,11 +232,11 @@ def material_texts(experiment: Experiment) -> tuple[dict[str, str], dict[str, tu
     Keys are those of the judgment frame; inline markup is removed.
     """
     prefixes = _prefixes(experiment)
-    sentences = _keyed(Sentence, prefixes, {}, text="text", attributes="attributes")
+    sentences = _add_keys(Sentence, prefixes, {}, text="text", attributes="attributes")
     has_markup = sentences["attributes"].map(is_marked).astype(bool)
     sentences.loc[has_markup, "text"] = sentences.loc[has_markup, "text"].map(plain)
     text_of = sentences["text"].to_dict()
-    pairs = _keyed(MinimalPair, prefixes, {}, good="good_id", bad="bad_id")
+    pairs = _add_keys(MinimalPair, prefixes, {}, good="good_id", bad="bad_id")
     members = zip(pairs["key"], pairs["good"], pairs["bad"], strict=True)
     return (
         dict(zip(sentences["key"], sentences["text"], strict=True)),

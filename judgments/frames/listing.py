@@ -19,7 +19,7 @@ COLUMNS = [*CONTRACT, "kind", "status", "correct", "list", "round", "paradigm", 
 EMPTY_AS_NULL = ("shown_first", "list", "paradigm", "pair_id")
 
 
-def judgments_of(study: Experiment) -> QuerySet[Judgment]:
+def counted_judgments(study: Experiment) -> QuerySet[Judgment]:
     """Judgments that count: without previews, pilots and withdrawn sessions."""
     judgments = Judgment.objects.filter(trial__session__experiment=study, trial__session__is_test=False)
     return judgments.exclude(trial__session__status=Session.Status.WITHDRAWN)
@@ -51,7 +51,10 @@ def with_sentences(
     written in the study itself have no id.
     """
     shows = shown_task(study.task).shows
-    marked = {str(judgment.trial_id): _marked(judgment, study=study, shows=shows) for judgment in judgments}
+    marked = {
+        str(judgment.trial_id): _shown_with_marks(judgment, study=study, shows=shows)
+        for judgment in judgments
+    }
     keys = {
         option["sentence_id"] for options in marked.values() for option in options if "sentence_id" in option
     }
@@ -62,7 +65,7 @@ def with_sentences(
     ]
 
 
-def _marked(judgment: Judgment, *, study: Experiment, shows: str) -> list[dict[str, Any]]:
+def _shown_with_marks(judgment: Judgment, *, study: Experiment, shows: str) -> list[dict[str, Any]]:
     """What was shown and marked, from the record of the trial."""
     screen, response = judgment.trial.shown, judgment.response
     options = {option["id"]: option for option in screen.get("options", ())}
@@ -78,7 +81,7 @@ def _marked(judgment: Judgment, *, study: Experiment, shows: str) -> list[dict[s
         if label := _button_label(study, response):
             item = judgment.trial.item
             return [{"mark": label, "text": "", "item": item.key if item else ""}]
-        return [{"mark": "", **_stored(judgment.chosen)}] if judgment.chosen else []
+        return [{"mark": "", **_describe_sentence(judgment.chosen)}] if judgment.chosen else []
     return [{**screen, "mark": ""}] if screen.get("text") else []
 
 
@@ -89,7 +92,7 @@ def _button_label(study: Experiment, response: str) -> str:
     return str(study.parameters.get(name) or defaults.get(name, ""))
 
 
-def _stored(sentence: Sentence) -> dict[str, Any]:
+def _describe_sentence(sentence: Sentence) -> dict[str, Any]:
     return {"sentence_id": sentence.key, "text": sentence.text, "language": sentence.language}
 
 

@@ -32,7 +32,7 @@ PLATFORM_IDS = {
 }
 
 
-def platform_of(name: str, *, stated: str = "") -> str:
+def id_platform(name: str, *, stated: str = "") -> str:
     """Platform of an id; empty for a pseudonym."""
     if stated:
         return stated
@@ -59,7 +59,7 @@ def external_id(session: str, person: str, pseudonym: str) -> str:
 
 def _known_pseudonyms(study: Experiment, read: JudgmentFile) -> dict[str, str]:
     platforms = {
-        person: platform_of(person, stated=stated)
+        person: id_platform(person, stated=stated)
         for person, stated in zip(
             read.participants["participant"], read.participants["recruiter"], strict=True
         )
@@ -89,7 +89,7 @@ def store_participants(study: Experiment, read: JudgmentFile, *, names: set[str]
     for row in read.participants.itertuples():
         if row.participant not in names or pseudonyms.get(row.participant, "") in stored:
             continue
-        platform = platform_of(row.participant, stated=row.recruiter)
+        platform = id_platform(row.participant, stated=row.recruiter)
         person = Participant(
             experiment=study,
             pseudonym=_new_pseudonym() if platform else row.participant,

@@ -41,10 +41,10 @@ def resolve_repeats(read: JudgmentFile, *, rule: str = "") -> JudgmentFile:
             report, file=read.file, row=int(judgments.loc[is_repeat, "row"].iloc[0]), remedy=_REMEDY
         )
     if rule == "average":
-        averaged = _averaged(read, cells, is_repeat)
-        return _noted(averaged, f"{report} They are averaged, one for each participant.")
+        averaged = _average_repeats(read, cells, is_repeat)
+        return _add_note(averaged, f"{report} They are averaged, one for each participant.")
     if rule == "first":
-        return _noted(_kept(read, ~is_repeat), f"{report} Only the first of each is kept.")
+        return _add_note(_select_rows(read, ~is_repeat), f"{report} Only the first of each is kept.")
     is_repeated = cells.duplicated(keep=False)
     repetition = number.astype(object).where(is_repeated, "")
     numbered = replace(
@@ -53,7 +53,7 @@ def resolve_repeats(read: JudgmentFile, *, rule: str = "") -> JudgmentFile:
         extra=(*read.extra, REPETITION),
     )
     if rule == "number":
-        return _noted(numbered, f"{report} They are numbered as repetitions.")
+        return _add_note(numbered, f"{report} They are numbered as repetitions.")
     return replace(
         numbered, warnings=(*read.warnings, f"{report} They are numbered as repetitions. {_REMEDY}")
     )
@@ -96,7 +96,7 @@ def _n_same(judgments: pd.DataFrame, is_repeat: pd.Series, cells: pd.Series) -> 
     return int((is_repeat & (answers == first)).sum())
 
 
-def _averaged(read: JudgmentFile, cells: pd.Series, is_repeat: pd.Series) -> JudgmentFile:
+def _average_repeats(read: JudgmentFile, cells: pd.Series, is_repeat: pd.Series) -> JudgmentFile:
     """Give the first judgment of each cell the mean of all; choices and yes-no have no mean."""
     if read.task in ("forced_choice", "yes_no", "likert"):
         raise BadInput(
@@ -107,12 +107,12 @@ def _averaged(read: JudgmentFile, cells: pd.Series, is_repeat: pd.Series) -> Jud
     means = read.judgments["value"].groupby(cells, sort=False).transform("mean")
     judgments = read.judgments.assign(value=means)
     response = judgments["response"].where(np.isnan(means), means.map("{:g}".format))
-    return _kept(replace(read, judgments=judgments.assign(response=response)), ~is_repeat)
+    return _select_rows(replace(read, judgments=judgments.assign(response=response)), ~is_repeat)
 
 
-def _kept(read: JudgmentFile, rows: pd.Series) -> JudgmentFile:
+def _select_rows(read: JudgmentFile, rows: pd.Series) -> JudgmentFile:
     return replace(read, judgments=read.judgments[rows])
 
 
-def _noted(read: JudgmentFile, note: str) -> JudgmentFile:
+def _add_note(read: JudgmentFile, note: str) -> JudgmentFile:
     return replace(read, notes=(*read.notes, note))

@@ -29,7 +29,7 @@ from experiments.studies.lifecycle import document_sha256
 from judgments.imports.insert import insert_sessions, known_names, update_demographics
 from judgments.imports.matching import match
 from judgments.imports.readers import JudgmentFile
-from judgments.imports.readers.materials import materials_of
+from judgments.imports.readers.materials import create_materials
 from judgments.imports.repeats import resolve_repeats
 
 Progress = Callable[[int, int], None]
@@ -118,7 +118,7 @@ def prepare(
     if materials is not None:
         read = match(read, materials)
     else:
-        read, own_materials = materials_of(read)
+        read, own_materials = create_materials(read)
         report = check(own_materials)
         refuse_errors(report)
     read = resolve_repeats(read, rule=repeats)

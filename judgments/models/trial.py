@@ -17,7 +17,7 @@ def new_public_id() -> str:
     return secrets.token_urlsafe(9)
 
 
-def public_ids_of(token: str, n: int) -> Iterator[str]:
+def derive_public_ids(token: str, n: int) -> Iterator[str]:
     """``n`` ids derived from a session's secret token, so that recreated trials have the same ids."""
     digest = hashlib.shake_256(f"trials of {token}".encode()).digest(9 * n)  # 9 bytes give 12 characters
     characters = base64.urlsafe_b64encode(digest).decode()

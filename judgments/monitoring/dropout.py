@@ -43,12 +43,12 @@ def dropout_by_screen(study: Experiment) -> list[Stage]:
     version = study.current_version()
     if version is None:
         return []
-    names = screens_of(version)
+    names = screen_names(version)
     now = timezone.now()
     counts = counted_sessions(study).order_by().values_list("screen")
     n_here, n_left = [0] * len(names), [0] * len(names)
     for screen, n, n_lost in counts.annotate(n=Count("pk"), n_lost=Count("pk", filter=is_lost(now))):
-        place = names.index(stage_of(screen, names))
+        place = names.index(session_stage(screen, names))
         n_here[place], n_left[place] = n_here[place] + n, n_left[place] + n_lost
     n_here[0] = n_left[0] = refusals(study)
     return [
@@ -61,7 +61,7 @@ def dropout_by_screen(study: Experiment) -> list[Stage]:
     ]
 
 
-def screens_of(version: ExperimentVersion) -> list[str]:
+def screen_names(version: ExperimentVersion) -> list[str]:
     """Names of the screens of this version, in order."""
     protocol = protocol_of(version)
     planned = PlannedTrial.objects.filter(list__version=version).aggregate(
@@ -78,12 +78,12 @@ def screens_of(version: ExperimentVersion) -> list[str]:
     return [CONSENT, *(name for name, is_there in present.items() if is_there), *blocks, END]
 
 
-def stage_of(screen: str, names: list[str]) -> str:
+def session_stage(screen: str, names: list[str]) -> str:
     """Stage of a session; a screen that this version does not have counts as the next one that it has.
 
-    >>> stage_of("questionnaire", ["consent", "instructions", "block-1", "debrief"])
+    >>> session_stage("questionnaire", ["consent", "instructions", "block-1", "debrief"])
     'instructions'
-    >>> stage_of("feedback-2", ["consent", "practice", "block-1", "debrief"])
+    >>> session_stage("feedback-2", ["consent", "practice", "block-1", "debrief"])
     'practice'
     """
     if screen.startswith("block-"):

@@ -108,11 +108,11 @@ def _histogram(sums: dict[str, float]) -> Iterator[str]:
 def _metric(name: str, kind: str, description: str, samples: list[Sample]) -> Iterator[str]:
     yield f"# HELP obelus_{name} {description}\n# TYPE obelus_{name} {kind}\n"
     for labels, value in samples:
-        pairs = ",".join(f'{label}="{_escaped(content)}"' for label, content in labels.items())
+        pairs = ",".join(f'{label}="{_escape_label(content)}"' for label, content in labels.items())
         yield f"obelus_{name}{f'{{{pairs}}}' if pairs else ''} {_number(value)}\n"
 
 
-def _escaped(text: str) -> str:
+def _escape_label(text: str) -> str:
     return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
 
 

@@ -21,7 +21,7 @@ from experiments.models import Experiment
 from experiments.pages.access import AuthenticatedRequest, get_study, may_see_ids
 from judgments.flags import lift_flag, lift_flags, raise_flag, raise_flags
 from judgments.models import Flag, Participant, Payment, Session
-from judgments.pages.participants_views import PER_PAGE, FilterForm, participants_of
+from judgments.pages.participants_views import PER_PAGE, FilterForm, filter_participants
 from judgments.payments import (
     approve,
     approve_many,
@@ -56,7 +56,7 @@ def decision(view: View) -> Callable[..., HttpResponse]:
     @login_required
     @require_POST
     @wraps(view)
-    def guarded(request: AuthenticatedRequest, slug: str, **kwargs: int) -> HttpResponse:
+    def view_with_study(request: AuthenticatedRequest, slug: str, **kwargs: int) -> HttpResponse:
         study = get_study(request.user, slug, editing=True)
         try:
             messages.success(request, view(request, study, **kwargs))
@@ -66,7 +66,7 @@ def decision(view: View) -> Callable[..., HttpResponse]:
             messages.error(request, text[:1].upper() + text[1:])
         return back(request, study)
 
-    return guarded
+    return view_with_study
 
 
 def back(request: AuthenticatedRequest, study: Experiment) -> HttpResponse:
@@ -113,7 +113,7 @@ def undo_payment(request: AuthenticatedRequest, study: Experiment, *, payment_id
 @decision
 def pay_many(request: AuthenticatedRequest, study: Experiment) -> str:
     """Approve the study's pay for the ticked sessions, or for all that are complete and undecided."""
-    n = approve_many(study, _selected(request, study), by=request.user)
+    n = approve_many(study, _selected_sessions(request, study), by=request.user)
     each = format_money(study.reward_minor, study.currency)
     return f"Pay of {plural(n, 'session')} approved, {each} each."
 
@@ -155,7 +155,7 @@ def _people(request: AuthenticatedRequest, study: Experiment) -> QuerySet[Partic
         form = FilterForm(QueryDict(request.POST.get("return_query", "")[:500]))
         filters = form.cleaned_data if form.is_valid() else {}
         (newest,) = _numbers([request.POST.get("newest", "")]) or [0]
-        matching = participants_of(study, filters, sees_ids=may_see_ids(request.user, study))
+        matching = filter_participants(study, filters, sees_ids=may_see_ids(request.user, study))
         return matching.filter(pk__lte=newest)
     ids = request.POST.get("shown", "").split(",") if scope == "page" else request.POST.getlist("participant")
     numbers = _numbers(ids)
@@ -174,7 +174,7 @@ def _numbers(texts: Sequence[str]) -> list[int]:
     return [int(text) for text in texts if text.isdecimal() and len(text) < 19]
 
 
-def _selected(request: AuthenticatedRequest, study: Experiment) -> QuerySet[Session]:
+def _selected_sessions(request: AuthenticatedRequest, study: Experiment) -> QuerySet[Session]:
     sessions = Session.objects.filter(experiment=study)
     if request.POST.get("which") == "all":
         return sessions

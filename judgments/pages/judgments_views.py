@@ -17,7 +17,7 @@ from experiments.models import AuditEntry, Experiment, Item, MinimalPair, Senten
 from experiments.pages.access import AuthenticatedRequest, get_study, may_see_ids
 from experiments.pages.forms import paginate
 from experiments.tasks.registry import shown_task
-from judgments.frames.listing import as_rows, judgments_of, with_sentences
+from judgments.frames.listing import as_rows, counted_judgments, with_sentences
 from judgments.frames.mturk_batch import batch_csv
 from judgments.models import Judgment
 
@@ -38,7 +38,7 @@ def judgments(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     study = get_study(request.user, slug)
     form = FilterForm(request.GET)
     filters = {name: value for name, value in form.cleaned_data.items() if value} if form.is_valid() else {}
-    page = paginate(request, filtered(study, filters), most=PER_PAGE)
+    page = paginate(request, filter_judgments(study, filters), most=PER_PAGE)
     context = {
         "study": study,
         "page": "judgments",
@@ -52,9 +52,9 @@ def judgments(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     return render(request, "judgments/judgments.html", context)
 
 
-def filtered(study: Experiment, filters: dict[str, str]) -> QuerySet[Judgment]:
+def filter_judgments(study: Experiment, filters: dict[str, str]) -> QuerySet[Judgment]:
     """Judgments of a study that match the filters."""
-    rows = judgments_of(study).select_related("chosen", "trial__item").order_by("-pk")
+    rows = counted_judgments(study).select_related("chosen", "trial__item").order_by("-pk")
     if kind := filters.get("kind"):
         rows = rows.filter(trial__kind=kind)
     if participant := filters.get("participant"):

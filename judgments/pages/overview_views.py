@@ -43,7 +43,7 @@ def home(request: HttpRequest) -> HttpResponse:
         ).first()
         return render(request, "experiments/start.html", {"demo": demo})
     visible = Experiment.objects.visible_to(request.user)
-    form, studies = _filtered(request, visible)
+    form, studies = _filter_studies(request, visible)
     page = paginate(request, by_activity(studies).select_related("lab"), most=PER_PAGE)
     filters = {name: value for name, value in form.cleaned_data.items() if value}
     context = {
@@ -74,7 +74,9 @@ def _selection(user: User, studies: Sequence[Experiment]) -> dict[str, object]:
     }
 
 
-def _filtered(request: HttpRequest, visible: QuerySet[Experiment]) -> tuple[BaseForm, QuerySet[Experiment]]:
+def _filter_studies(
+    request: HttpRequest, visible: QuerySet[Experiment]
+) -> tuple[BaseForm, QuerySet[Experiment]]:
     """The form of the filters, and the studies that they leave."""
     filters = StudyFilter(request.GET, queryset=visible)
     form, labs = filters.form, Lab.objects.filter(studies__in=visible.values("pk")).distinct()

@@ -63,7 +63,7 @@ def participants(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     study = get_study(request.user, slug)
     form = FilterForm(request.GET)
     filters = form.cleaned_data if form.is_valid() else {}
-    matching = participants_of(study, filters, sees_ids=may_see_ids(request.user, study))
+    matching = filter_participants(study, filters, sees_ids=may_see_ids(request.user, study))
     page = paginate(request, matching, most=PER_PAGE)
     context = {
         "study": study,
@@ -82,7 +82,7 @@ def participants(request: AuthenticatedRequest, slug: str) -> HttpResponse:
         "newest": matching.values_list("pk", flat=True).first() or 0,
         "last_check": last_check(study),
         "n_undecided": undecided(study).count(),
-        "purge_date": purge_date_of(study),
+        "purge_date": next_purge_date(study),
         "reward": format_money(study.reward_minor, study.currency),
         "reward_amount": format_money(study.reward_minor, study.currency).split()[0]
         if study.reward_minor
@@ -95,7 +95,7 @@ def participants(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     return render(request, "judgments/participants.html", context)
 
 
-def purge_date_of(study: Experiment) -> date | None:
+def next_purge_date(study: Experiment) -> date | None:
     """The first day on which platform ids of a closed study are deleted; None without ids or a date."""
     if study.status != Experiment.Status.CLOSED:
         return None
@@ -117,7 +117,9 @@ def preview_participants(study: Experiment) -> QuerySet[Participant]:
     return participants.exclude(Exists(sessions.filter(is_test=False)))
 
 
-def participants_of(study: Experiment, filters: dict[str, Any], *, sees_ids: bool) -> QuerySet[Participant]:
+def filter_participants(
+    study: Experiment, filters: dict[str, Any], *, sees_ids: bool
+) -> QuerySet[Participant]:
     """Participants of a study that match the filters; platform ids match only for users who see them."""
     participants = Participant.objects.filter(experiment=study).order_by("-pk")
     if name := filters.get("who"):
@@ -133,11 +135,11 @@ def participants_of(study: Experiment, filters: dict[str, Any], *, sees_ids: boo
     if filters.get("signal"):
         participants = participants.filter(sessions__signals__name=filters["signal"])
     if filters.get("pay"):
-        participants = participants.filter(_paid(study, filters["pay"]))
+        participants = participants.filter(_has_pay_state(study, filters["pay"]))
     return participants.distinct()
 
 
-def _paid(study: Experiment, state: str) -> Exists:
+def _has_pay_state(study: Experiment, state: str) -> Exists:
     """Condition on participants: a session in that state of pay."""
     if state == "undecided":
         return Exists(undecided(study).filter(participant=OuterRef("pk")))
@@ -183,7 +185,7 @@ def download(request: AuthenticatedRequest, slug: str) -> StreamingHttpResponse:
     study = get_study(request.user, slug, editing=True)
     form = FilterForm(request.GET)
     filters = form.cleaned_data if form.is_valid() else {}
-    matching = participants_of(study, filters, sees_ids=may_see_ids(request.user, study))
+    matching = filter_participants(study, filters, sees_ids=may_see_ids(request.user, study))
     lines = _csv_lines(matching, questions=_questions(study))
     response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{study.slug}-participants.csv"'

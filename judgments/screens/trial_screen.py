@@ -32,7 +32,7 @@ from experiments.studies.wording import active_texts
 from experiments.studies.wording import gettext as _
 from experiments.tasks.base import Task
 from judgments.models import Session, Trial
-from judgments.models.trial import public_ids_of
+from judgments.models.trial import derive_public_ids
 from judgments.screens.shared_pages import page
 from judgments.sessions.navigation import Step
 from judgments.sessions.protocol import Protocol, protocol_of
@@ -301,7 +301,7 @@ def first_page(session: Session, step: Step, pattern: TrialPattern) -> HttpRespo
             _render_with_placeholders(session, replace(step, trial=pattern.trials[0]), pattern)
         )
     texts, indexes = template
-    identifiers = [session.token, *public_ids_of(session.token, pattern.n_ids)]
+    identifiers = [session.token, *derive_public_ids(session.token, pattern.n_ids)]
     parts = [""] * (len(texts) + len(indexes))
     parts[::2], parts[1::2] = texts, [identifiers[index] for index in indexes]
     response = HttpResponse("".join(parts))

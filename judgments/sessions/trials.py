@@ -22,7 +22,7 @@ from experiments.models import PlannedTrial, PresentationList, Sentence
 from experiments.studies.wording import ngettext
 from experiments.tasks.base import Task
 from judgments.models import Session, Trial
-from judgments.models.trial import public_ids_of
+from judgments.models.trial import derive_public_ids
 from judgments.sessions.protocol import protocol_of
 from judgments.sql.compiled_queries import Compiled
 from judgments.sql.statements import TABLES, as_bool, as_datetime, as_json, insert_rows, select
@@ -136,7 +136,7 @@ def trials_of(
     protocol, templates = protocol_of(session.version), _templates(session)
     rotation = rotation_of(session) if rotation is None else rotation
     arranged = protocol.task.arrange(protocol.settings, turn=rotation)
-    ids = ids or public_ids_of(session.token, n_public_ids(session))
+    ids = ids or derive_public_ids(session.token, n_public_ids(session))
     return [_row(session, template, ids, rotation=rotation, arranged=arranged) for template in templates]
 
 

@@ -40,13 +40,13 @@ ACCEPTABLE, ITEM_SD, CATCH = 0.9, 0.5, 5.0
 def latent_acceptability(trial: Trial, scale: tuple[float | None, float | None]) -> float:
     """Latent z of the sentence shown; for a pair, of the expected member over the other."""
     if trial.pair is not None:
-        return acceptability_of(trial.pair.good) - acceptability_of(trial.pair.bad)
+        return sentence_acceptability(trial.pair.good) - sentence_acceptability(trial.pair.bad)
     if trial.sentence is not None:
-        return acceptability_of(trial.sentence)
+        return sentence_acceptability(trial.sentence)
     if "option" in trial.correct:
         return CATCH
     if "low" in trial.correct:
-        return _intended(trial.correct, scale, modulus=float(trial.shown.get("modulus", 1)))
+        return _intended_answer(trial.correct, scale, modulus=float(trial.shown.get("modulus", 1)))
     return 0.0
 
 
@@ -56,7 +56,7 @@ def latent_of_options(trial: Trial) -> dict[str, float]:
     materials = trial.session.experiment.materials_id
     keys = [option["sentence_id"] for option in options if option.get("sentence_id")]
     rows = Sentence.objects.filter(material_set=materials, key__in=keys).select_related("item__paradigm")
-    latent = {row.key: acceptability_of(row) for row in rows}
+    latent = {row.key: sentence_acceptability(row) for row in rows}
     right = trial.correct.get("option")
     return {
         option["id"]: CATCH * (option["id"] == right) + latent.get(option["sentence_id"], 0.0)
@@ -64,7 +64,7 @@ def latent_of_options(trial: Trial) -> dict[str, float]:
     }
 
 
-def acceptability_of(sentence: Sentence) -> float:
+def sentence_acceptability(sentence: Sentence) -> float:
     """Latent z of a stored sentence."""
     stored = sentence.attributes.get("acceptability")
     if stored is not None:
@@ -80,7 +80,7 @@ def acceptability_of(sentence: Sentence) -> float:
     return NormalDist().inv_cdf(_share("unknown", sentence.key))
 
 
-def _intended(
+def _intended_answer(
     correct: Mapping[str, Any], scale: tuple[float | None, float | None], *, modulus: float
 ) -> float:
     """Middle of the right answers, from half the scale (5 z wide) or from the modulus (1 z per doubling)."""
@@ -112,7 +112,7 @@ def retime(session: Session, began_at: datetime, rng: np.random.Generator) -> Se
     for trial in (
         session.trials.filter(judgment__isnull=False).select_related("judgment").order_by("position")
     ):
-        now = _answered(trial, trial.judgment, now, rng)
+        now = _move_answer(trial, trial.judgment, now, rng)
     session.started_at, session.last_seen_at, session.lease_expires_at = began_at, now, now
     if session.completed_at is not None:
         session.completed_at = now + _seconds(2.0, rng)
@@ -122,7 +122,7 @@ def retime(session: Session, began_at: datetime, rng: np.random.Generator) -> Se
     return session
 
 
-def _answered(trial: Trial, judgment: Judgment, shown_at: datetime, rng: np.random.Generator) -> datetime:
+def _move_answer(trial: Trial, judgment: Judgment, shown_at: datetime, rng: np.random.Generator) -> datetime:
     """Move one answer; return the time at which the next trial is shown."""
     answered_at = shown_at + timedelta(milliseconds=judgment.rt_ms or 0)
     received_at = answered_at + timedelta(milliseconds=_spread(DELIVERY_MS, rng))
@@ -266,7 +266,7 @@ def right_answer(task: Task, settings: dict[str, Any], correct: dict[str, Any], 
     return answer
 
 
-def trials_of(session: Session) -> list[Trial]:
+def open_trials(session: Session) -> list[Trial]:
     """The session's trials without a judgment, in order, with what they show."""
     waiting = session.trials.filter(judgment__isnull=True).select_related(*RELATED)
     return list(waiting.order_by("position"))
@@ -289,7 +289,7 @@ def sit(experiment: Experiment, persona: Persona, *, began_at: datetime | None =
     _warm_up(session, mind)
     if session.is_final:  # the lines were failed, and the study ends there
         return session
-    for number, trial in enumerate(trials_of(session)):
+    for number, trial in enumerate(open_trials(session)):
         if number == persona.stops_after:
             leave(session)
             break

@@ -134,7 +134,7 @@ def go_through(browser: Browser, page: Page, mind: Mind, *, through: Through = "
             answered += _over_api(browser, match["token"], mind, most=most)
             page = browser.get(f"/s/{match['token']}/")
             continue
-        data = _filled(form, mind)
+        data = _fill_form(form, mind)
         answered += bool(TRIAL.search(form.action))
         page = browser.post(form.action, {**form.hidden, **data})
         if page.status >= 400:
@@ -157,7 +157,7 @@ def _the_form(page: Page) -> Form | None:
     return forms[0] if forms else None
 
 
-def _filled(form: Form, mind: Mind) -> dict[str, Any]:
+def _fill_form(form: Form, mind: Mind) -> dict[str, Any]:
     """The persona's values for the form, restricted to values that the form accepts."""
     if "consent" in form.names():
         ticks = {name: "yes" for name in form.offered if name.startswith("statement_")}
@@ -181,7 +181,7 @@ def _filled(form: Form, mind: Mind) -> dict[str, Any]:
     return data
 
 
-def _session_of(form: Form) -> Session:
+def _form_session(form: Form) -> Session:
     """The session whose address the form has."""
     match = SESSION.search(form.action)
     if match is None:
@@ -191,13 +191,13 @@ def _session_of(form: Form) -> Session:
 
 def _quiz_answers(form: Form) -> dict[str, Any]:
     """The right answers: simulated participants understand the instructions."""
-    session = _session_of(form)
+    session = _form_session(form)
     return {name: correct_choice(session, int(name.removeprefix("answer_")) - 1) for name in form.offered}
 
 
 def _line_answers(form: Form, mind: Mind) -> dict[str, Any]:
     """Estimates of the lines that this session shows."""
-    session = _session_of(form)
+    session = _form_session(form)
     estimates = mind.lines(line_lengths_of(session), modulus=float(mind.protocol.settings["modulus"]))
     return {f"line_{place}": str(estimate) for place, estimate in enumerate(estimates, start=1)}
 

@@ -17,7 +17,13 @@ from experiments.pages.access import get_study
 from judgments.api.views import AnyAccept
 from judgments.frames.build import judgment_frame
 from judgments.frames.export import COLUMNS as JSPSYCH_COLUMNS
-from judgments.frames.export import columns_of, csv_blocks, factor_columns, jsonl_blocks, with_jspsych_names
+from judgments.frames.export import (
+    csv_blocks,
+    factor_columns,
+    jsonl_blocks,
+    select_columns,
+    with_jspsych_names,
+)
 from judgments.frames.measurements import COLUMNS as RAW_COLUMNS
 from judgments.frames.measurements import with_measures
 from releases.api.fields import PlainText
@@ -88,7 +94,7 @@ class JudgmentsFile(APIView):
             return write(with_jspsych_names(study, frame), JSPSYCH_COLUMNS)
         if columns == "raw":
             return write(frame, [*RAW_COLUMNS, *factor_columns(frame)], also=with_measures)
-        return write(frame, columns_of(columns, frame))
+        return write(frame, select_columns(columns, frame))
 
 
 def file_responses(media_type: str) -> dict[Any, type[Serializer[Any]] | OpenApiTypes]:

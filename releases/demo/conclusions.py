@@ -21,7 +21,7 @@ from analysis.scoring.words.tokens import Tokenization
 from experiments.generation import acceptable_sentences
 from experiments.models import Experiment, Job, MaterialSet
 from experiments.operation.job_runner import run
-from judgments.simulation.participant import acceptability_of
+from judgments.simulation.participant import sentence_acceptability
 from releases.comparison.compare import request_comparison
 from releases.demo.materials import SEED, folder
 from releases.gold.freeze import request_release
@@ -189,7 +189,7 @@ def reader_file(materials: MaterialSet) -> Path:
     path, rng = folder() / "noisy_reader.csv", np.random.default_rng(SEED)
     sentences = materials.sentences.select_related("item__paradigm").order_by("pk")
     rows = [
-        (sentence.key, round(acceptability_of(sentence) + rng.normal(0, READER_NOISE), 4))
+        (sentence.key, round(sentence_acceptability(sentence) + rng.normal(0, READER_NOISE), 4))
         for sentence in sentences
     ]
     pd.DataFrame(rows, columns=["sentence_id", "score"]).to_csv(path, index=False, lineterminator="\n")

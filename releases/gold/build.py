@@ -24,7 +24,7 @@ from analysis.report.methods import release_methods
 from analysis.report.numbers import collection_numbers
 from analysis.text import no_formula
 from experiments.models import Experiment
-from judgments.frames.build import treatment_of
+from judgments.frames.build import tie_treatment
 from releases.gold.describe import (
     build_manifest,
     collect_facts,
@@ -66,7 +66,7 @@ def build_release(experiment: Experiment, options: Options) -> Built:
     excluded = apply_plan(judgments, plan)
     report = agreement_report(
         excluded.kept, rule=options.rule or None, ties=options.ties, experiment=experiment.slug,
-        seed=options.seed, n_min=options.n_min, before=judgments, undecided=treatment_of(experiment),
+        seed=options.seed, n_min=options.n_min, before=judgments, undecided=tie_treatment(experiment),
     )  # fmt: skip
     sentences, pairs, discarded = _gold(experiment, excluded.kept, report, options)
     participants, background = participant_table(experiment, judgments, excluded)

@@ -13,7 +13,7 @@ from experiments.intake.language import UNDETERMINED
 from experiments.models import Experiment, Item, MaterialSet, PlannedTrial, TrialKind
 from experiments.studies.targets import target_noun
 from experiments.tasks.registry import shown_task
-from judgments.frames.build import treatment_of
+from judgments.frames.build import tie_treatment
 from judgments.models import Consent, Judgment, Participant, Session
 from judgments.monitoring.dropout import dropout_by_screen
 from judgments.monitoring.overview import counted_sessions, median_seconds
@@ -35,7 +35,7 @@ def study_facts(study: Experiment, round_number: int | None = None) -> dict[str,
         "description": study.description,
         "round": round_number,
         "task": study.task,
-        "undecided": treatment_of(study),
+        "undecided": tie_treatment(study),
         "language": study.language,
         "language_name": language_name(study.language),
         "texts": [name for name in TEXTS if getattr(study, name).strip()],

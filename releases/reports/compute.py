@@ -28,7 +28,7 @@ from analysis.exclusions.plan import Plan
 from analysis.plugins.statistics import STATISTICS
 from analysis.power.report import SIZES, Price, pilot_report
 from experiments.models import Experiment
-from judgments.frames.build import participant_frame, treatment_of
+from judgments.frames.build import participant_frame, tie_treatment
 from releases.gold.plans import find_plan, stored_names
 from releases.material_frames import pair_frame, score_frame, sentence_frame
 from releases.reports.judgment_cache import study_judgments
@@ -68,7 +68,7 @@ def compute_agreement(
         experiment=experiment.slug,
         seed=seed,
         round_number=round_number,
-        undecided=treatment_of(experiment),
+        undecided=tie_treatment(experiment),
         interval=interval,
     )
 
@@ -147,7 +147,7 @@ def compute_reliability(
         zeros=zeros,
         rule=rule,
         experiment=experiment.slug,
-        undecided=treatment_of(experiment) if rule else "",
+        undecided=tie_treatment(experiment) if rule else "",
     )
 
 

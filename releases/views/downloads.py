@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils.datastructures import MultiValueDict
 
 from experiments.models import Experiment, TrialKind
-from judgments.frames.listing import judgments_of
+from judgments.frames.listing import counted_judgments
 from releases.exports.judgment_table import ALL_KINDS, DROP, MARK, table_columns
 from releases.exports.snippets import judgment_snippets
 from releases.gold.plans import NONE, find_plan
@@ -90,11 +90,11 @@ def n_zeros(study: Experiment, kinds: list[str]) -> int:
     """Number of magnitude estimates of zero, which have no logarithm; 0 of other tasks."""
     if study.task != "magnitude_estimation":
         return 0
-    return judgments_of(study).filter(trial__kind__in=kinds, value=0).count()
+    return counted_judgments(study).filter(trial__kind__in=kinds, value=0).count()
 
 
 def counts_by_kind(study: Experiment) -> list[tuple[str, str, int]]:
     """Kind, label and number of judgments, in the order of the kinds."""
-    rows = judgments_of(study).order_by().values_list("trial__kind").annotate(Count("pk"))
+    rows = counted_judgments(study).order_by().values_list("trial__kind").annotate(Count("pk"))
     counts = dict(rows)
     return [(str(kind), PLURALS[TrialKind(kind)], counts.get(kind, 0)) for kind in TrialKind.values]

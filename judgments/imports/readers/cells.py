@@ -41,12 +41,12 @@ def is_empty(cells: pd.Series) -> "pd.Series[bool]":
     return cells.isin(EMPTY) | cells.str.strip().isin(EMPTY)
 
 
-def cleaned(cell: Any) -> str:
+def strip_cell(cell: Any) -> str:
     """Strip a cell; empty where it has no answer.
 
     Examples
     --------
-    >>> cleaned(" $0.25 "), cleaned("{}"), cleaned(None)
+    >>> strip_cell(" $0.25 "), cleaned("{}"), cleaned(None)
     ('$0.25', '', '')
     """
     text = "" if cell is None else str(cell).strip()
@@ -58,12 +58,12 @@ def no_value(trials: pd.DataFrame) -> "pd.Series[bool]":
     return pd.Series(False, index=trials.index)
 
 
-def numbers_of(cells: pd.Series, *, column: str, file: str) -> pd.Series:
+def parse_numbers(cells: pd.Series, *, column: str, file: str) -> pd.Series:
     """Parse numbers; empty cells become NaN.
 
     Examples
     --------
-    >>> numbers_of(pd.Series(["2.0", "", "NA"]), column="rating", file="a.csv").tolist()
+    >>> parse_numbers(pd.Series(["2.0", "", "NA"]), column="rating", file="a.csv").tolist()
     [2.0, nan, nan]
     """
     levels = pd.Index(cells.unique())
@@ -93,44 +93,44 @@ def numbers_of(cells: pd.Series, *, column: str, file: str) -> pd.Series:
     return cells.map(dict(zip(levels, read, strict=True))).astype("float64")
 
 
-def flag_of(cell: Any) -> bool | None:
+def parse_flag(cell: Any) -> bool | None:
     """Parse yes or no; None for any other cell.
 
     Examples
     --------
-    >>> flag_of("True"), flag_of("0"), flag_of("maybe")
+    >>> parse_flag("True"), flag_of("0"), flag_of("maybe")
     (True, False, None)
     """
-    word = cleaned(cell).lower()
+    word = strip_cell(cell).lower()
     return True if word in _TRUE else False if word in _FALSE else None
 
 
-def agreed(answers: "pd.Series[Any]") -> bool | None:
+def agreed_answer(answers: "pd.Series[Any]") -> bool | None:
     """Return the answer of a participant; None where there is none or the answers differ.
 
     Examples
     --------
-    >>> agreed(pd.Series([True, None, True])), agreed(pd.Series([True, False]))
+    >>> agreed_answer(pd.Series([True, None, True])), agreed(pd.Series([True, False]))
     (True, None)
     """
     distinct = {bool(answer) for answer in answers if answer is not None}
     return distinct.pop() if len(distinct) == 1 else None
 
 
-def kind_of(label: str) -> str | None:
+def parse_kind(label: str) -> str | None:
     """Return the kind of a trial from its label; None where the label matches none.
 
     Examples
     --------
-    >>> kind_of("practice_good"), kind_of("distractor"), kind_of("Attention check"), kind_of("zebra")
+    >>> parse_kind("practice_good"), kind_of("distractor"), kind_of("Attention check"), kind_of("zebra")
     ('practice', 'filler', 'catch', None)
     """
     return next((kind for kind, pattern in _KINDS if pattern.search(label.strip())), None)
 
 
-def kinds_of(cells: pd.Series, *, column: str, file: str) -> pd.Series:
+def parse_kinds(cells: pd.Series, *, column: str, file: str) -> pd.Series:
     """Parse the kinds of trials."""
-    kind_by_label = {label: kind_of(cleaned(label)) for label in cells.unique()}
+    kind_by_label = {label: parse_kind(strip_cell(label)) for label in cells.unique()}
     unknown = [label for label, kind in kind_by_label.items() if kind is None]
     if unknown:
         raise BadInput(
@@ -170,9 +170,9 @@ TASKS = ("forced_choice", "likert", "yes_no", "magnitude_estimation", "slider")
 _LONGEST_LIKERT = 11
 
 
-def values_of(cells: pd.Series, *, column: str, file: str) -> pd.Series:
+def parse_values(cells: pd.Series, *, column: str, file: str) -> pd.Series:
     """Parse answers: as yes and no if every answer is one of these, else as numbers."""
-    levels = [level for level in cells.unique() if cleaned(level)]
+    levels = [level for level in cells.unique() if strip_cell(level)]
     if not levels:
         raise BadInput(
             "the column of answers is empty in every row.",
@@ -181,10 +181,10 @@ def values_of(cells: pd.Series, *, column: str, file: str) -> pd.Series:
             remedy="Map value to the column that holds the answers.",
         )
     if levels and not any(any(sign.isdigit() for sign in level) for level in levels):
-        words = {level: flag_of(level) for level in levels}
+        words = {level: parse_flag(level) for level in levels}
         if None not in words.values():
             return cells.map({level: float(bool(flag)) for level, flag in words.items()}).astype("float64")
-    return numbers_of(cells, column=column, file=file)
+    return parse_numbers(cells, column=column, file=file)
 
 
 def guess_task(
@@ -196,7 +196,7 @@ def guess_task(
             raise UnknownName("task", stated, TASKS)
         return stated, f"task {stated}, as requested"
     if "task" in columns:
-        tasks = sorted({cleaned(cell) for cell in frame[columns["task"]].unique()} - {""})
+        tasks = sorted({strip_cell(cell) for cell in frame[columns["task"]].unique()} - {""})
         if len(tasks) > 1:
             raise BadInput(
                 f"the file holds several tasks ({', '.join(tasks)}).",
@@ -223,7 +223,7 @@ def _likely_task(values: np.ndarray, *, pairs: bool) -> str:
     return "magnitude_estimation"
 
 
-def scale_of(
+def infer_scale(
     task: str, values: pd.Series, *, low: float | None, high: float | None
 ) -> tuple[tuple[float | None, float | None], str]:
     """Return the lowest and highest point of a task's scale, and how they were determined."""

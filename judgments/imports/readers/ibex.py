@@ -24,13 +24,13 @@ from judgments.imports.readers.base import (
 )
 from judgments.imports.readers.cells import (
     EMPTY,
-    agreed,
-    flag_of,
+    agreed_answer,
     guess_task,
-    kind_of,
-    numbers_of,
-    scale_of,
-    values_of,
+    infer_scale,
+    parse_flag,
+    parse_kind,
+    parse_numbers,
+    parse_values,
 )
 from judgments.imports.readers.pcibex import PARTICIPANT_NAMES, raw_lines, readable
 
@@ -66,17 +66,17 @@ def read_ibex(path: Path, options: SourceOptions) -> JudgmentFile:
     questions and no judgments.
     """
     decoded = read_text(path, encoding=options.encoding)
-    lines = _named(raw_lines(decoded), decoded)
+    lines = _rename_columns(raw_lines(decoded), decoded)
     lines["session"] = _sessions(lines)
-    answers = lines[_stated(lines, "answer") != ""]
-    is_question = _stated(answers, "correct") != ""
+    answers = lines[_stated_values(lines, "answer") != ""]
+    is_question = _stated_values(answers, "correct") != ""
     judged = answers[~is_question]
     refuse_empty(judged, file=decoded.file, remedy="Give raw results with AcceptabilityJudgment or Question.")
     rows = judged["row"].astype(int)
     cells = judged["answer"].map(readable).set_axis(rows)
-    values = values_of(cells, column="Answer", file=decoded.file)
+    values = parse_values(cells, column="Answer", file=decoded.file)
     task, task_note = guess_task(values, {}, pd.DataFrame(), stated=options.task, file=decoded.file)
-    scale, scale_note = scale_of(task, values, low=options.scale_low, high=options.scale_high)
+    scale, scale_note = infer_scale(task, values, low=options.scale_low, high=options.scale_high)
     trials = _trials(lines, judged, values, decoded.file)
     check_within_scale(trials, scale, column="Answer", file=decoded.file)
     people, background = _people(lines)
@@ -110,7 +110,7 @@ def read_ibex(path: Path, options: SourceOptions) -> JudgmentFile:
     )
 
 
-def _named(lines: pd.DataFrame, decoded: Decoded) -> pd.DataFrame:
+def _rename_columns(lines: pd.DataFrame, decoded: Decoded) -> pd.DataFrame:
     """Rename the columns; refuse files of another program."""
     refuse_empty(lines, file=decoded.file, remedy="Give the raw results of Ibex, with its comments.")
     renamed = lines.rename(columns={name: _NAMES.get(str(name).lower(), name) for name in lines.columns})
@@ -131,7 +131,7 @@ def _named(lines: pd.DataFrame, decoded: Decoded) -> pd.DataFrame:
     return renamed
 
 
-def _stated(rows: pd.DataFrame, name: str) -> pd.Series:
+def _stated_values(rows: pd.DataFrame, name: str) -> pd.Series:
     if name not in rows.columns:
         return pd.Series("", index=rows.index, dtype=object)
     return rows[name].where(~rows[name].isin(EMPTY), "")
@@ -149,15 +149,15 @@ def _sessions(lines: pd.DataFrame) -> pd.Series:
 
 
 def _trials(lines: pd.DataFrame, judged: pd.DataFrame, values: pd.Series, file: str) -> pd.DataFrame:
-    group, number, kinds = _stated(judged, "group"), judged["number"], judged["type"]
+    group, number, kinds = _stated_values(judged, "group"), judged["number"], judged["type"]
     item = group.where(group != "", number)
-    durations = _stated(judged, "rt_ms").set_axis(values.index)
-    times = numbers_of(durations, column="Time taken to answer", file=file)
+    durations = _stated_values(judged, "rt_ms").set_axis(values.index)
+    times = parse_numbers(durations, column="Time taken to answer", file=file)
     return trial_frame(
         {
             "session": judged["session"].array,
             "position": (judged.groupby("session", sort=False).cumcount() + 1).to_numpy(),
-            "kind": pd.array([kind_of(name) or "target" for name in kinds], dtype=object),
+            "kind": pd.array([parse_kind(name) or "target" for name in kinds], dtype=object),
             "item": item.array,
             "condition": kinds.array,
             "sentence_id": (item + ":" + kinds).array,
@@ -173,7 +173,7 @@ def _trials(lines: pd.DataFrame, judged: pd.DataFrame, values: pd.Series, file: 
 
 def _texts(lines: pd.DataFrame, judged: pd.DataFrame) -> pd.Series:
     """Return the sentence that each judged item showed; empty where only its checksum was saved."""
-    sentences = _stated(lines, "sentence")
+    sentences = _stated_values(lines, "sentence")
     displayed = sentences.where(sentences != "").groupby([lines["session"], lines["number"]]).ffill()
     texts = displayed.reindex(judged.index).fillna("").map(readable)
     return texts.where(~texts.map(lambda text: bool(_MD5.fullmatch(text))), "")
@@ -182,8 +182,8 @@ def _texts(lines: pd.DataFrame, judged: pd.DataFrame) -> pd.Series:
 def _people(lines: pd.DataFrame) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
     """Return the participant of each session, and the answers to its forms by question."""
     background: dict[str, dict[str, str]] = {name: {} for name in lines["session"].unique()}
-    forms = lines[_stated(lines, "field") != ""]
-    form_answers = (forms["session"], _stated(forms, "field"), _stated(forms, "value"))
+    forms = lines[_stated_values(lines, "field") != ""]
+    form_answers = (forms["session"], _stated_values(forms, "field"), _stated_values(forms, "value"))
     for session, question, value in zip(*form_answers, strict=True):
         if readable(value).strip() and question != "_REACTION_TIME_":
             background[session][question] = readable(value).strip()
@@ -202,8 +202,8 @@ def _participants(people: dict[str, str], background: dict[str, dict[str, str]])
     native = []
     for session in people:
         questions = (question for question in background[session] if _NATIVE.search(question))
-        flags = [flag_of(background[session][question]) for question in questions]
-        native.append(agreed(pd.Series(flags, dtype=object)))
+        flags = [parse_flag(background[session][question]) for question in questions]
+        native.append(agreed_answer(pd.Series(flags, dtype=object)))
     answers = [
         {q: a for q, a in background[session].items() if simple_name(q) not in PARTICIPANT_NAMES}
         for session in people

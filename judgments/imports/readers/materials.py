@@ -19,7 +19,7 @@ OF_MATERIALS = ("target", "filler")
 MAX_NAMED = 5
 
 
-def materials_of(read: JudgmentFile) -> tuple[JudgmentFile, Materials]:
+def create_materials(read: JudgmentFile) -> tuple[JudgmentFile, Materials]:
     """Create materials from the sentences of a file, and add their ids to its judgments.
 
     Notes
@@ -57,7 +57,7 @@ def _named_pairs(trials: pd.DataFrame, file: str) -> pd.DataFrame:
     nameless = pair == ""
     if nameless.any():
         _refuse_without_text(trials[nameless], file)
-        pair = pair.where(~nameless, content.map(_numbered(trials[nameless])))
+        pair = pair.where(~nameless, content.map(_number_pairs(trials[nameless])))
     labelled = trials.assign(
         pair_id=pair,
         item=trials["item"].where(trials["item"] != "", pair),
@@ -79,7 +79,7 @@ def _refuse_without_text(trials: pd.DataFrame, file: str) -> None:
         )
 
 
-def _numbered(trials: pd.DataFrame) -> dict[str, str]:
+def _number_pairs(trials: pd.DataFrame) -> dict[str, str]:
     """Return ids of pairs: paradigm and a number by first appearance."""
     first = trials.drop_duplicates(["paradigm", "good_text", "bad_text"])
     number = first.groupby("paradigm", sort=False).cumcount() + 1
@@ -95,7 +95,7 @@ def _refuse_two_wordings(pairs: pd.DataFrame, file: str) -> None:
     if len(repeated):
         raise BadInput(
             f"{plural(repeated['pair_id'].nunique(), 'pair')} of one pair_id (or item) and several wordings: "
-            f"{_named(repeated['pair_id'])}; further wordings in {listed_rows(repeated['row'])}.",
+            f"{_list_names(repeated['pair_id'])}; further wordings in {listed_rows(repeated['row'])}.",
             file=file,
             row=int(repeated["row"].iloc[0]),
             remedy="Give each pair a pair_id of its own, or join columns: --map pair_id=phenomenon+item.",
@@ -185,7 +185,7 @@ def _apart_by_text(trials: pd.DataFrame, file: str) -> pd.DataFrame:
         names = trials.loc[in_conditions, "sentence_id"]
         raise BadInput(
             f"{plural(names.nunique(), 'sentence')} of one item and condition, or of one id, and different "
-            f"texts: {_named(names)}; they are in {listed_rows(trials.loc[in_conditions, 'row'])}.",
+            f"texts: {_list_names(names)}; they are in {listed_rows(trials.loc[in_conditions, 'row'])}.",
             file=file,
             row=int(trials.loc[in_conditions, "row"].iloc[0]),
             remedy="Map what tells them apart: --map item=phenomenon+item, or sentence_id.",
@@ -199,7 +199,7 @@ def _apart_by_text(trials: pd.DataFrame, file: str) -> pd.DataFrame:
     )
 
 
-def _named(names: "pd.Series[str]") -> str:
+def _list_names(names: "pd.Series[str]") -> str:
     """List the first of some names."""
     unique = list(dict.fromkeys(names))
     more = f" and {len(unique) - MAX_NAMED} more" if len(unique) > MAX_NAMED else ""

@@ -31,7 +31,15 @@ from judgments.imports.readers.base import (
     session_frame,
     trial_frame,
 )
-from judgments.imports.readers.cells import EMPTY, agreed, cleaned, flag_of, kind_of, mturk_time, whole_number
+from judgments.imports.readers.cells import (
+    EMPTY,
+    agreed_answer,
+    mturk_time,
+    parse_flag,
+    parse_kind,
+    strip_cell,
+    whole_number,
+)
 
 _MEMBER = re.compile(r"Input\.(?:field|sentence|sent|option)_?(\d+)_([12ab])", re.IGNORECASE)
 _CONDITION = re.compile(r"Input\.(?:item_?(\d+)_condition|condition_?(\d+))", re.IGNORECASE)
@@ -153,8 +161,8 @@ def _refuse_twice(rows: pd.DataFrame, column: str, file: str) -> None:
 def _trials(rows: pd.DataFrame, slot: Slot, position: int, file: str) -> pd.DataFrame:
     """Return the trials of one pair, one per assignment."""
     labels = rows[slot.condition] if slot.condition else pd.Series("", index=rows.index)
-    labels_read = [_named(label) for label in labels]
-    kinds = ["catch" if kind_of(name) == "catch" else "target" for name, _ in labels_read]
+    labels_read = [_split_label(label) for label in labels]
+    kinds = ["catch" if parse_kind(name) == "catch" else "target" for name, _ in labels_read]
     paradigms = ["" if kind == "catch" else name for kind, (name, _) in zip(kinds, labels_read, strict=True)]
     expected = np.array([option or 1 for _, option in labels_read])
     chosen = np.array(
@@ -190,10 +198,10 @@ def _correct(kind: str, value: float) -> bool | None:
     return bool(value) if kind == "catch" and not np.isnan(value) else None
 
 
-def _named(label: str) -> tuple[str, int | None]:
+def _split_label(label: str) -> tuple[str, int | None]:
     """Split a label such as ``passive_2ans1`` into paradigm and expected option."""
-    match = _EXPECTED.fullmatch(cleaned(label))
-    return (match[1], int(match[2])) if match else (cleaned(label), None)
+    match = _EXPECTED.fullmatch(strip_cell(label))
+    return (match[1], int(match[2])) if match else (strip_cell(label), None)
 
 
 def _option(answer: str, members: tuple[str, str], place: tuple[str, int, str]) -> int:
@@ -223,21 +231,21 @@ def _sessions(rows: pd.DataFrame, worker: str, pair_cells: set[str]) -> pd.DataF
         {
             "session": rows["AssignmentId"].tolist(),
             "participant": rows[worker].tolist(),
-            "list": [cleaned(cell) for cell in rows.get("Input.list", blank)],
+            "list": [strip_cell(cell) for cell in rows.get("Input.list", blank)],
             "submission_status": [
-                _STATUS.get(cell, cell.lower()) for cell in rows["AssignmentStatus"].map(cleaned)
+                _STATUS.get(cell, cell.lower()) for cell in rows["AssignmentStatus"].map(strip_cell)
             ],
             "started_at": [mturk_time(cell) for cell in rows.get("AcceptTime", blank)],
             "completed_at": [mturk_time(cell) for cell in rows.get("SubmitTime", blank)],
             "work_time_s": [whole_number(cell) for cell in rows.get("WorkTimeInSeconds", blank)],
-            "user_agent": [cleaned(cell)[:300] for cell in rows.get("Answer.useragent", blank)],
-            "attributes": [_filled(cells) for cells in rows[other_columns].to_dict("records")],
+            "user_agent": [strip_cell(cell)[:300] for cell in rows.get("Answer.useragent", blank)],
+            "attributes": [_nonempty_cells(cells) for cells in rows[other_columns].to_dict("records")],
         }
     )
 
 
-def _filled(cells: Mapping[Any, str]) -> dict[str, str]:
-    return {str(name): cleaned(cell) for name, cell in cells.items() if cleaned(cell)}
+def _nonempty_cells(cells: Mapping[Any, str]) -> dict[str, str]:
+    return {str(name): strip_cell(cell) for name, cell in cells.items() if strip_cell(cell)}
 
 
 def _participants(
@@ -249,9 +257,11 @@ def _participants(
     ]
     workers, status, background, differ = [], [], [], 0
     for name, assignments in rows.groupby(worker, sort=False):
-        flags = pd.Series([flag_of(cell) for column in native for cell in assignments[column]], dtype=object)
+        flags = pd.Series(
+            [parse_flag(cell) for column in native for cell in assignments[column]], dtype=object
+        )
         workers.append(str(name))
-        status.append(agreed(flags))
+        status.append(agreed_answer(flags))
         differ += status[-1] is None and bool(flags.notna().any())
         background.append(_first_answers(assignments[question_columns]))
     warnings = (
@@ -271,7 +281,7 @@ def _participants(
 def _first_answers(assignments: pd.DataFrame) -> dict[str, str]:
     answers: dict[str, str] = {}
     for cells in assignments.to_dict("records"):
-        for name, answer in _filled(cells).items():
+        for name, answer in _nonempty_cells(cells).items():
             answers.setdefault(name.removeprefix("Answer."), answer)
     return answers
 

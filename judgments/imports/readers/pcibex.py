@@ -29,7 +29,7 @@ from judgments.imports.readers.base import (
     session_frame,
     trial_frame,
 )
-from judgments.imports.readers.cells import EMPTY, flag_of, kind_of, numbers_of, scale_of
+from judgments.imports.readers.cells import EMPTY, infer_scale, parse_flag, parse_kind, parse_numbers
 
 _COLUMN = re.compile(r"#\s*(\d+)\.\s*(.*?)\.?\s*$")
 _AGENT = re.compile(r"#\s*USER AGENT:\s*(.*)", re.IGNORECASE)
@@ -60,7 +60,7 @@ STANDARD = frozenset(
 Line = dict[str, str]
 
 
-def lines_of(decoded: Decoded) -> pd.DataFrame:
+def read_lines(decoded: Decoded) -> pd.DataFrame:
     """Return the lines of a file as one table.
 
     Notes
@@ -200,7 +200,7 @@ def session_names(lines: pd.DataFrame) -> pd.Series:
     return submission.map(names)
 
 
-def background_of(answers: pd.DataFrame) -> dict[str, dict[str, str]]:
+def background_answers(answers: pd.DataFrame) -> dict[str, dict[str, str]]:
     """Return the background answers of each session by question."""
     background: dict[str, dict[str, str]] = {}
     for session, name, value in zip(answers["session"], answers["name"], answers["value"], strict=True):
@@ -209,7 +209,7 @@ def background_of(answers: pd.DataFrame) -> dict[str, dict[str, str]]:
     return background
 
 
-def sessions_of(lines: pd.DataFrame, trials: pd.DataFrame) -> pd.DataFrame:
+def build_sessions(lines: pd.DataFrame, trials: pd.DataFrame) -> pd.DataFrame:
     """Return the frame of sessions."""
     heads = _heads(lines)
     times = pd.to_numeric(lines["time"], errors="coerce").groupby(lines["session"])
@@ -231,7 +231,7 @@ def sessions_of(lines: pd.DataFrame, trials: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def participants_of(lines: pd.DataFrame, background: Mapping[str, dict[str, str]]) -> pd.DataFrame:
+def build_participants(lines: pd.DataFrame, background: Mapping[str, dict[str, str]]) -> pd.DataFrame:
     """Return the frame of participants."""
     heads = _heads(lines)
     answers_by_session = [background.get(session, {}) for session in heads["session"]]
@@ -255,7 +255,7 @@ def _people(heads: pd.DataFrame) -> pd.Series:
 
 
 def _native(answers: Mapping[str, str]) -> bool | None:
-    flags = [flag_of(answer) for question, answer in answers.items() if _NATIVE.search(question)]
+    flags = [parse_flag(answer) for question, answer in answers.items() if _NATIVE.search(question)]
     return next((flag for flag in flags if flag is not None), None)
 
 
@@ -279,7 +279,7 @@ def read_pcibex(path: Path, options: SourceOptions) -> JudgmentFile:
     follows the trial's label. Other answers are the participant's background.
     """
     decoded = read_text(path, encoding=options.encoding)
-    lines = lines_of(decoded)
+    lines = read_lines(decoded)
     lines["session"] = session_names(lines)
     answers = _last_answers(lines)
     judged = _is_judged(answers)
@@ -287,17 +287,17 @@ def read_pcibex(path: Path, options: SourceOptions) -> JudgmentFile:
     refuse_empty(
         trials, file=decoded.file, remedy="Log the scale and the columns item or sentence in the script."
     )
-    scale, note = scale_of("likert", trials["value"], low=options.scale_low, high=options.scale_high)
+    scale, note = infer_scale("likert", trials["value"], low=options.scale_low, high=options.scale_high)
     check_within_scale(trials, scale, column="Value", file=decoded.file)
-    background = background_of(answers[~judged])
+    background = background_answers(answers[~judged])
     changed = int(len(_choices(lines)) - len(answers))
     return JudgmentFile(
         "pcibex",
         decoded.file,
         "likert",
         trials,
-        sessions_of(lines, trials),
-        participants_of(lines, background),
+        build_sessions(lines, trials),
+        build_participants(lines, background),
         scale=scale,
         extra=extra,
         description=decoded.description,
@@ -325,23 +325,23 @@ def _last_answers(lines: pd.DataFrame) -> pd.DataFrame:
     return ordered.drop_duplicates(["session", "order", "label", "name"], keep="last").sort_index()
 
 
-def _stated(rows: pd.DataFrame, name: str) -> pd.Series:
+def _stated_values(rows: pd.DataFrame, name: str) -> pd.Series:
     if name not in rows.columns:
         return pd.Series("", index=rows.index, dtype=object)
     return rows[name].where(~rows[name].isin(EMPTY), "")
 
 
 def _is_judged(answers: pd.DataFrame) -> "pd.Series[bool]":
-    return (_stated(answers, "item") != "") | (_stated(answers, "sentence") != "")
+    return (_stated_values(answers, "item") != "") | (_stated_values(answers, "sentence") != "")
 
 
 def _trials(lines: pd.DataFrame, judged: pd.DataFrame, file: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Convert judged answers to trials, in the order in which they were given."""
     rows = judged["row"].astype(int)
-    values = numbers_of(judged["value"].map(readable).set_axis(rows), column="Value", file=file).to_numpy()
+    values = parse_numbers(judged["value"].map(readable).set_axis(rows), column="Value", file=file).to_numpy()
     label = judged["label"]
-    item, condition = _stated(judged, "item"), _stated(judged, "condition")
-    key = label + ":" + item.where(item != "", _stated(judged, "sentence"))
+    item, condition = _stated_values(judged, "item"), _stated_values(judged, "condition")
+    key = label + ":" + item.where(item != "", _stated_values(judged, "sentence"))
     placed = (
         judged.sort_values(["session", "at"], kind="stable").groupby("session", sort=False).cumcount() + 1
     )
@@ -350,18 +350,18 @@ def _trials(lines: pd.DataFrame, judged: pd.DataFrame, file: str) -> tuple[pd.Da
     extra = tuple(
         str(name)
         for name in judged.columns
-        if name not in used_columns and (_stated(judged, str(name)) != "").any()
+        if name not in used_columns and (_stated_values(judged, str(name)) != "").any()
     )
     trials = trial_frame(
         {
             "session": judged["session"].array,
             "position": placed.sort_index().to_numpy(),
-            "kind": pd.array([kind_of(name) or "target" for name in label], dtype=object),
+            "kind": pd.array([parse_kind(name) or "target" for name in label], dtype=object),
             "paradigm": label.array,
             "item": key.array,
             "condition": condition.array,
             "sentence_id": key.where(condition == "", key + ":" + condition).array,
-            "text": _stated(judged, "sentence").map(readable).array,
+            "text": _stated_values(judged, "sentence").map(readable).array,
             "response": judged["value"].map(readable).array,
             "value": values,
             "status": pd.array(
@@ -369,7 +369,7 @@ def _trials(lines: pd.DataFrame, judged: pd.DataFrame, file: str) -> tuple[pd.Da
             ),
             "rt_ms": (judged["at"] - _onsets(lines, judged)).to_numpy(dtype=float),
             "row": rows.array,
-            **{f"extra:{name}": _stated(judged, name).map(readable).array for name in extra},
+            **{f"extra:{name}": _stated_values(judged, name).map(readable).array for name in extra},
         }
     )
     return trials.sort_values(["session", "position"], kind="stable", ignore_index=True), extra

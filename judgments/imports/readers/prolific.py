@@ -66,7 +66,7 @@ class DemographicExport:
 def read_demographic_export(content: bytes, *, file: str = "") -> DemographicExport:
     """Read a demographic export in memory; ids are in no answer, whatever its column is called."""
     header, rows = _table(content, file)
-    names = [_lowered(label) for label in header]
+    names = [_lower_label(label) for label in header]
     submission_at = next((names.index(name) for name in SUBMISSION_COLUMNS if name in names), None)
     person_at = next((names.index(name) for name in PERSON_COLUMNS if name in names), None)
     if submission_at is None and person_at is None:
@@ -78,7 +78,7 @@ def read_demographic_export(content: bytes, *, file: str = "") -> DemographicExp
     labels = {
         answer_name(label): label.strip()
         for label in header
-        if _lowered(label) not in LEFT_OUT and label.strip()
+        if _lower_label(label) not in LEFT_OUT and label.strip()
     }
     if not labels:
         raise BadInput(
@@ -200,7 +200,7 @@ def _table(content: bytes, file: str) -> tuple[list[str], list[tuple[int, list[s
     return header, rows
 
 
-def _lowered(label: str) -> str:
+def _lower_label(label: str) -> str:
     return " ".join(label.split()).casefold().replace("_", " ")
 
 
@@ -230,7 +230,7 @@ def join_demographics(read: JudgmentFile, export: DemographicExport) -> Judgment
             column="Participant id",
             remedy="Map participant to the column of the file that has Prolific's participant ids.",
         )
-    answers, differing = _merged(rows_of, export.labels)
+    answers, differing = _merge_answers(rows_of, export.labels)
     sessions, unclear, contradicted = _with_submissions(read, rows_of)
     background = [
         {**(stored or {}), **answers.get(person, {})}
@@ -257,14 +257,14 @@ def join_demographics(read: JudgmentFile, export: DemographicExport) -> Judgment
         *([f"consent taken back, left empty: {plural(n_revoked, 'answer')}"] if n_revoked else []),
     ]
     warnings = [
-        *_named(f"of nobody in {other}, not joined", elsewhere, source),
-        *_named(f"naming two participants of {other}, not joined", contradictory, source),
-        *_named(f"not in {source}, {plural(n_absent, 'participant')}", absent, other),
-        *_named("different answers of one participant, left empty", differing, source),
-        *_named(
+        *_list_rows(f"of nobody in {other}, not joined", elsewhere, source),
+        *_list_rows(f"naming two participants of {other}, not joined", contradictory, source),
+        *_list_rows(f"not in {source}, {plural(n_absent, 'participant')}", absent, other),
+        *_list_rows("different answers of one participant, left empty", differing, source),
+        *_list_rows(
             "several submissions or sessions of one participant, status and times not taken", unclear, source
         ),
-        *_named(f"another status than in {other}, which is kept", contradicted, source),
+        *_list_rows(f"another status than in {other}, which is kept", contradicted, source),
     ]
     return replace(
         read,
@@ -284,7 +284,7 @@ def join_demographics(read: JudgmentFile, export: DemographicExport) -> Judgment
     )
 
 
-def _named(what: str, rows: Iterable[int], file: str) -> list[str]:
+def _list_rows(what: str, rows: Iterable[int], file: str) -> list[str]:
     """Return a message that names the first rows; none without rows."""
     numbers = sorted(rows)
     if not numbers:
@@ -293,7 +293,7 @@ def _named(what: str, rows: Iterable[int], file: str) -> list[str]:
     return [f"{what}: {plural(len(numbers), 'row')} of {file} ({listed})"]
 
 
-def _merged(
+def _merge_answers(
     rows_of: Mapping[str, Sequence[ExportRow]], labels: Mapping[str, str]
 ) -> tuple[dict[str, dict[str, str]], list[int]]:
     """Return the answers of each participant, and the rows whose answers differ."""

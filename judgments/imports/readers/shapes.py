@@ -16,7 +16,7 @@ from experiments.materials.readers.sheets import object_frame
 from experiments.materials.schema import expected_status, simple_name
 from judgments.imports.readers.annotators import answer_columns, answer_rows
 from judgments.imports.readers.base import Rows, SourceOptions
-from judgments.imports.readers.cells import cleaned, flag_of, is_empty
+from judgments.imports.readers.cells import is_empty, parse_flag, strip_cell
 
 Shaped = tuple[Rows, dict[str, str]]
 _CLASH = " (answer)"  # ends the name of a question that data have, too
@@ -123,7 +123,7 @@ def qualtrics_rows(rows: Rows, options: SourceOptions) -> Shaped:
     items = [match[1] if match and are_loops else name for match, name in zip(loops, names, strict=True)]
     rows = answer_rows(rows, names, items=items, sentences=texts)
     frame = rows.frame
-    finished = frame["Finished"].map(flag_of) if "Finished" in frame.columns else None
+    finished = frame["Finished"].map(parse_flag) if "Finished" in frame.columns else None
     if finished is not None:
         states = finished.map(lambda flag: "abandoned" if flag is False else "complete")
         rows = replace(rows, frame=frame.assign(session_status=states))
@@ -438,7 +438,9 @@ def _chosen_labels(cells: pd.DataFrame, schema: str, file: str) -> list[str]:
     answers = []
     for line, row in zip(cells.index, cells.to_dict("records"), strict=True):
         filled = [
-            (str(name), cell) for name, cell in row.items() if cleaned(cell) and flag_of(cell) is not False
+            (str(name), cell)
+            for name, cell in row.items()
+            if strip_cell(cell) and parse_flag(cell) is not False
         ]
         if len(filled) > 1:
             raise BadInput(
@@ -483,10 +485,10 @@ def _one_answer(rows: Rows, options: SourceOptions, names: Sequence[str]) -> Sha
         own += _CLASH
     rows = replace(rows, frame=rows.frame.rename(columns={chosen: own}))
     rows = without(rows, is_empty(rows.frame[own]), "no answer")
-    return worded(rows, own), {"value": own}
+    return parse_status_words(rows, own), {"value": own}
 
 
-def worded(rows: Rows, column: str) -> Rows:
+def parse_status_words(rows: Rows, column: str) -> Rows:
     """Turn the words of a status (acceptable, bad, …) into yes and no, and say so."""
     words = {label: expected_status(label) for label in rows.frame[column].unique()}
     if not words or None in words.values() or any(sign.isdigit() for label in words for sign in label):

@@ -26,15 +26,15 @@ from judgments.imports.readers.base import (
     trial_frame,
 )
 from judgments.imports.readers.cells import (
-    agreed,
-    cleaned,
-    flag_of,
+    agreed_answer,
     guess_task,
+    infer_scale,
     is_empty,
-    kinds_of,
-    numbers_of,
-    scale_of,
-    values_of,
+    parse_flag,
+    parse_kinds,
+    parse_numbers,
+    parse_values,
+    strip_cell,
 )
 
 _FIELDS = (
@@ -128,7 +128,7 @@ def session_names(frame: pd.DataFrame, columns: Columns) -> "pd.Series[str]":
     return people + "/" + frame[columns["list"]] if "list" in columns else people
 
 
-def sessions_of(frame: pd.DataFrame, columns: Columns, *, file: str) -> pd.DataFrame:
+def build_sessions(frame: pd.DataFrame, columns: Columns, *, file: str) -> pd.DataFrame:
     """Return the frame of sessions."""
     names = session_names(frame, columns)
     people = frame[columns["participant"]]
@@ -136,7 +136,7 @@ def sessions_of(frame: pd.DataFrame, columns: Columns, *, file: str) -> pd.DataF
     first = ~names.duplicated()
     head = frame[first]
     stated = _cells(head, columns, "session_status")
-    native = [flag_of(cell) for cell in _cells(head, columns, "native")]
+    native = [parse_flag(cell) for cell in _cells(head, columns, "native")]
     return session_frame(
         {
             "session": names[first].array,
@@ -190,10 +190,10 @@ def _state(stated: str) -> str:
 
 
 def _cells(rows: pd.DataFrame, columns: Columns, name: str) -> list[str]:
-    return [cleaned(cell) for cell in rows[columns[name]]] if name in columns else [""] * len(rows)
+    return [strip_cell(cell) for cell in rows[columns[name]]] if name in columns else [""] * len(rows)
 
 
-def participants_of(
+def build_participants(
     frame: pd.DataFrame, columns: Columns, background: Mapping[str, str]
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Return the frame of participants, and warnings."""
@@ -204,8 +204,8 @@ def participants_of(
     backgrounds: list[dict[str, str]] = [{} for _ in range(len(firsts))]
     for question, column in background.items():
         for answers, cell in zip(backgrounds, firsts[column], strict=True):
-            if cleaned(cell):
-                answers[question] = cleaned(cell)
+            if strip_cell(cell):
+                answers[question] = strip_cell(cell)
     table = participant_frame(
         {
             "participant": people[is_first].array,
@@ -227,9 +227,11 @@ def _native(frame: pd.DataFrame, columns: Columns) -> tuple[dict[Any, bool | Non
     pairs = frame[[columns["participant"], columns["native"]]].drop_duplicates()
     flags: dict[Any, list[bool | None]] = {}
     for person, cell in pairs.itertuples(index=False, name=None):
-        flags.setdefault(person, []).append(flag_of(cell))
+        flags.setdefault(person, []).append(parse_flag(cell))
     differ = sum({True, False} <= set(answers) for answers in flags.values())
-    return {person: agreed(pd.Series(answers, dtype=object)) for person, answers in flags.items()}, differ
+    return {
+        person: agreed_answer(pd.Series(answers, dtype=object)) for person, answers in flags.items()
+    }, differ
 
 
 _JOINT = ":"
@@ -290,14 +292,14 @@ def table_rows(path: Path, *, encoding: Encoding = "", sheet: str = "") -> Rows:
 def judgments_from_rows(rows: Rows, options: SourceOptions, *, format: str) -> JudgmentFile:
     """Convert rows to judgments."""
     refuse_empty(rows.frame, file=rows.file, remedy="Give one judgment per row.")
-    frame, mapping, joined = _joined(rows, options.mapping)
+    frame, mapping, joined = _join_columns(rows, options.mapping)
     columns = recognize_columns(list(frame.columns), TABLE_FIELDS, mapping=mapping, file=rows.file)
     _require(columns, frame, rows.file)
     answer = columns.get("value") or columns["response"]
     cells = frame[answer]
-    values = values_of(cells, column=answer, file=rows.file)
+    values = parse_values(cells, column=answer, file=rows.file)
     task, task_note = guess_task(values, columns, frame, stated=options.task, file=rows.file)
-    scale, scale_note = scale_of(task, values, low=options.scale_low, high=options.scale_high)
+    scale, scale_note = infer_scale(task, values, low=options.scale_low, high=options.scale_high)
     trials, notes = _trials(frame, columns, values, rows.file)
     check_within_scale(trials, scale, column=answer, file=rows.file)
     if task in ("forced_choice", "yes_no"):
@@ -306,8 +308,8 @@ def judgments_from_rows(rows: Rows, options: SourceOptions, *, format: str) -> J
         field.removeprefix("background."): column for field, column in options.mapping.items() if "." in field
     }
     extra = _extra(frame, columns, {*background.values(), *joined})
-    sessions = sessions_of(frame, columns, file=rows.file)
-    participants, warnings = participants_of(frame, columns, background)
+    sessions = build_sessions(frame, columns, file=rows.file)
+    participants, warnings = build_participants(frame, columns, background)
     extras = {name: frame[name].array for name in extra}
     return JudgmentFile(
         format,
@@ -340,7 +342,7 @@ def _refuse_between(trials: pd.DataFrame, *, column: str, file: str) -> None:
         )
 
 
-def _joined(rows: Rows, mapping: Mapping[str, str]) -> tuple[pd.DataFrame, dict[str, str], set[str]]:
+def _join_columns(rows: Rows, mapping: Mapping[str, str]) -> tuple[pd.DataFrame, dict[str, str], set[str]]:
     """Join columns that the mapping combines with ``+``; the parts stay as extra columns."""
     frame, plain = rows.frame, {}
     for field, column in mapping.items():
@@ -399,9 +401,9 @@ def _trials(
 
     kinds: Any = "target"
     if "kind" in columns:
-        kinds = kinds_of(frame[columns["kind"]], column=columns["kind"], file=file).array
+        kinds = parse_kinds(frame[columns["kind"]], column=columns["kind"], file=file).array
     numbers = {
-        name: numbers_of(frame[columns[name]], column=columns[name], file=file).array
+        name: parse_numbers(frame[columns[name]], column=columns[name], file=file).array
         for name in ("rt_ms", "modulus")
         if name in columns
     }
@@ -421,7 +423,7 @@ def _trials(
             "text": cells("sentence"),
             "good_text": cells("good"),
             "bad_text": cells("bad"),
-            "expected": _expected(frame, columns, file),
+            "expected": _expected_status(frame, columns, file),
             "expected_first": _expected_first(frame, columns),
             "response": frame[columns.get("response") or columns["value"]].array,
             "value": values.to_numpy(),
@@ -442,7 +444,7 @@ def _positions(
     in_order = by_session.groupby(by_session, sort=False).cumcount().to_numpy() + 1
     if "position" not in columns:
         return in_order, ["no column with positions; trials are numbered in the order of the rows"]
-    stated = numbers_of(frame[columns["position"]], column=columns["position"], file=file)
+    stated = parse_numbers(frame[columns["position"]], column=columns["position"], file=file)
     positions = pd.DataFrame({"session": by_session.array, "position": stated.array})
     sound = (positions["position"] >= 1) & (positions["position"] % 1 == 0) & (positions["position"] < 2**31)
     if sound.all() and not positions.duplicated().any():
@@ -454,11 +456,11 @@ def _positions(
     ]
 
 
-def _expected(frame: pd.DataFrame, columns: Mapping[str, str], file: str) -> Any:
+def _expected_status(frame: pd.DataFrame, columns: Mapping[str, str], file: str) -> Any:
     if "expected" not in columns:
         return ""
     cells = frame[columns["expected"]]
-    status_of = {label: expected_status(cleaned(label)) for label in cells.unique()}
+    status_of = {label: expected_status(strip_cell(label)) for label in cells.unique()}
     unknown = [label for label, status in status_of.items() if status is None]
     if unknown:
         raise BadInput(
@@ -486,5 +488,5 @@ def _flags(frame: pd.DataFrame, columns: Mapping[str, str], name: str) -> Any:
     if name not in columns:
         return None
     cells = frame[columns[name]]
-    flags = {cell: flag_of(cell) for cell in cells.unique()}
+    flags = {cell: parse_flag(cell) for cell in cells.unique()}
     return pd.array([flags[cell] for cell in cells], dtype=object)

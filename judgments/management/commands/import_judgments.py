@@ -119,7 +119,7 @@ class Command(ContractCommand):
             answers=tuple(options["answers"]),
         )
         if options["format"] == "auto":
-            options["format"] = self._recognized(source, options)
+            options["format"] = self._recognize_format(source, options)
         with self.working(options, f"reading {options['path'].name}"):
             read = read_judgments(options["path"], options["format"], options=source)
             if options["demographics"]:
@@ -148,7 +148,7 @@ class Command(ContractCommand):
         except OSError as error:
             raise BadInput(f"cannot be read ({error.strerror}).", file=str(path)) from error
 
-    def _recognized(self, source: SourceOptions, options: dict[str, Any]) -> str:
+    def _recognize_format(self, source: SourceOptions, options: dict[str, Any]) -> str:
         """Return the format that the file looks like; only a dry run goes on with it."""
         name, reason = recognized_format(options["path"], source)
         file = options["path"].name

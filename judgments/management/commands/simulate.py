@@ -78,7 +78,7 @@ class Command(ContractCommand):
         if MODEL_LIKE in profiles:
             chosen = {"column": options["column"], "sign": options["sign"]}
             scores = read_scores(experiment, options["scores"], **chosen)
-        personas = mixed(profiles, seed=options["seed"])
+        personas = mix_personas(profiles, seed=options["seed"])
         visits = track(personas, console=Console(stderr=True), disable=not self.wants_progress(options))
         began, sessions = time.perf_counter(), []
         for persona in visits:
@@ -125,7 +125,7 @@ def wanted_profiles(options: dict[str, Any]) -> dict[str, int]:
     return dict(counts)
 
 
-def mixed(profiles: dict[str, int], *, seed: int) -> list[Persona]:
+def mix_personas(profiles: dict[str, int], *, seed: int) -> list[Persona]:
     """The participants in order of arrival; several profiles are shuffled by the seed."""
     personas = [
         Persona(f"{profile}-{seed}-{n}", profile, seed=seed)

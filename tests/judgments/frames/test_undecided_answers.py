@@ -6,7 +6,7 @@ import pytest
 
 from experiments.tasks.base import BadResponse
 from judgments.frames.build import judgment_frame
-from judgments.frames.listing import as_rows, judgments_of
+from judgments.frames.listing import as_rows, counted_judgments
 from judgments.models import Judgment
 from releases.gold.build import build_release
 from releases.gold.options import Options
@@ -48,7 +48,7 @@ def test_frame_page_and_api_count_it_as_declared(treatment):
     assert (None if value != value else value) == COUNTS[treatment]
     assert frame.loc["both", ["sentence_id", "condition"]].isna().all()
     assert frame.loc["both", "shown_first"]
-    rows = as_rows(experiment, judgments_of(experiment))
+    rows = as_rows(experiment, counted_judgments(experiment))
     assert [row["value"] for row in rows if row["response"] == "both"] == [COUNTS[treatment]]
     report = compute_agreement(experiment)
     assert report["undecided"]["treatment"] == treatment

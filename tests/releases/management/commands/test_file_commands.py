@@ -12,7 +12,7 @@ from analysis.command_line.program import main
 from analysis.ngrams import train_model, write_arpa
 from experiments.operation import job_runner
 from judgments.frames.build import judgment_frame
-from judgments.frames.export import columns_of, csv_blocks
+from judgments.frames.export import csv_blocks, select_columns
 from releases.comparison.compare import request_comparison
 from releases.material_frames import pair_frame
 from releases.scoring.runs import request_scoring
@@ -29,7 +29,7 @@ def judgments(tmp_path):
     def write(study):
         frame = judgment_frame(study)
         path = tmp_path / f"{study.slug}.csv"
-        path.write_text("".join(csv_blocks(frame, columns_of("all", frame))), encoding="utf-8")
+        path.write_text("".join(csv_blocks(frame, select_columns("all", frame))), encoding="utf-8")
         return str(path)
 
     return write
