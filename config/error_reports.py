@@ -6,7 +6,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from config.http.log_redaction import redact
 
-#: Parts of an event that hold what people typed, or whom a request or command was about: breadcrumbs are the
+#: Parts of an event that hold typed text, or the subject of a request or command: breadcrumbs are the
 #: addresses of calls to platforms and lines of the log, ``extra`` is the command line.
 LEFT_OUT = ("breadcrumbs", "extra", "user")
 
@@ -21,7 +21,7 @@ def start_sentry(address: str) -> None:
         ) from None
     # The library has a type of its own for events, and is not always installed.
     before_send: Any = without_persons
-    # What people typed is in local variables, bodies and cookies.
+    # Typed text is in local variables, bodies and cookies.
     sentry_sdk.init(
         dsn=address,
         send_default_pii=False,

@@ -23,7 +23,7 @@ WATCH_S, FINISH_S = 1.0, 10
 
 
 def settings() -> argparse.Namespace:
-    """Where to listen, and with how many processes and threads."""
+    """Address, processes and threads of the server."""
     parser = argparse.ArgumentParser(prog="python -m config.serve", description="Serve Obelus.")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)

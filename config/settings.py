@@ -124,7 +124,7 @@ SILENCED_SYSTEM_CHECKS = ["templates.W003"]
 
 DATABASES = {"default": env_database("DATABASE_URL", VAR / "obelus.sqlite3")}
 if "pool" not in DATABASES["default"]["OPTIONS"]:
-    DATABASES["default"]["CONN_MAX_AGE"] = 60  # connecting anew costs as much as storing a row, or more
+    DATABASES["default"]["CONN_MAX_AGE"] = 60  # reconnecting costs as much as storing a row, or more
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Celery carries ids of Job rows; the embedded broker is a folder (see config/celery.py).
@@ -170,7 +170,7 @@ if not all(re.fullmatch(r"https?://[\w.-]+(:\d+)?", address) for address in MTUR
         " https://workers.example.org, without a path."
     )
 
-# The key that encrypts tokens of platforms, platforms' ids of people and second factors; without it,
+# The key that encrypts tokens of platforms, platforms' participant ids and second factors; without it,
 # SECRET_KEY. Earlier keys, separated by spaces, still decrypt.
 PLATFORM_KEY = env_secret("PLATFORM_KEY")
 PLATFORM_KEYS_EARLIER = env_secret("PLATFORM_KEYS_EARLIER").split()
@@ -253,7 +253,7 @@ PREVIEW_MEMORY_BYTES = env_int("PREVIEW_MEMORY_BYTES", 4_000_000_000)  # of a wo
 
 
 def file_storage(name: str, default_folder: Path | None, *, overwrites: bool = True) -> dict[str, object]:
-    """Where files lie: a folder, or s3://bucket/prefix (keys from the usual AWS variables)."""
+    """Location of files: a folder, or s3://bucket/prefix (keys from the usual AWS variables)."""
     address = env_str(name)
     if not address.startswith("s3://"):
         location = Path(address) if address else default_folder
@@ -468,7 +468,7 @@ SPECTACULAR_SETTINGS = {
     },
 }
 
-# Where an error came about, without the values there: they are what people typed and said.
+# The place of an error, without its values, which may be typed text or answers.
 PLACES = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
 LOG_RENDERERS: dict[str, list[structlog.typing.Processor]] = {
     "lines": [
@@ -485,7 +485,7 @@ if LOG_FORMAT not in LOG_RENDERERS:
 # Numbers for Prometheus at /metrics: for who sends the token; without one, for this machine only.
 METRICS_TOKEN = env_secret("METRICS_TOKEN")
 
-# Errors to Sentry, or a service that speaks its interface, without what people typed.
+# Errors to Sentry, or a service that speaks its interface, without typed text.
 if SENTRY_DSN := env_secret("SENTRY_DSN"):
     start_sentry(SENTRY_DSN)
 

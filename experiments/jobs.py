@@ -36,7 +36,7 @@ def back_up() -> None:
 
 @shared_task(name="experiments.discard_unfinished_uploads")
 def discard_unfinished_uploads() -> None:
-    """Delete uploads that nobody imported or discarded, and files without a row."""
+    """Delete uploads that were neither imported nor discarded, and files without a row."""
     discard_unfinished()
     delete_stray_files()
     heartbeats.forget_absent_hosts()

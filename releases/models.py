@@ -158,7 +158,7 @@ class Publication(models.Model):
         FAILED = "failed", "failed"
 
     class Place(models.TextChoices):
-        """Where it is published."""
+        """Repository of the publication."""
 
         HUGGINGFACE = "huggingface", "Hugging Face"
         ZENODO = "zenodo", "Zenodo"

@@ -1,4 +1,4 @@
-"""Limit the size of request bodies: large ones only to pages that take files, from people who are logged in.
+"""Limit the size of request bodies: large ones only to pages that take files, from logged-in users.
 
 A body is read while a view runs, in a thread of the web server; Django's own limits leave out files. Proxies
 buffer bodies of up to ``MAX_BODY_BYTES`` whole (docker/proxy), so that slow clients hold no thread. Larger

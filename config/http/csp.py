@@ -34,6 +34,6 @@ def _is_special(request: HttpRequest, response: HttpResponseBase) -> bool:
     )
 
 
-@cache  # django-csp builds the header anew for every response
+@cache  # django-csp rebuilds the header for every response
 def _default_policy() -> str:
     return build_policy()

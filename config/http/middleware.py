@@ -72,7 +72,7 @@ class RequestLogMiddleware:
         return response
 
 
-DATA = "/api/"  # answers with UTC whoever asks
+DATA = "/api/"  # always returns UTC
 
 
 class TimeZoneMiddleware:

@@ -14,7 +14,7 @@ SET_BACK_S = 1.0  # of the clock, from one tick to the next; less is time synchr
 
 
 def clock_offset_s() -> float:
-    """Return the wall clock less the monotonic one: the same until somebody sets the wall clock."""
+    """Return the wall clock less the monotonic one: constant until the wall clock is set."""
     return time.time() - time.monotonic()
 
 

@@ -1,4 +1,4 @@
-"""Accounts: sign-up is closed unless ``OPEN_SIGNUP`` is set or somebody is invited; login and second-factor
+"""Accounts: sign-up is closed unless ``OPEN_SIGNUP`` is set or by invitation; login and second-factor
 forms with labels; the time zone of the researchers' pages.
 
 Logins of other services (OpenID Connect, ORCID): whom they let in, and what is stored of them.
@@ -58,7 +58,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         return settings.OPEN_SIGNUP or find_invitation(request.session.get(INVITATION, "")) is not None
 
     def get_login_stages(self) -> list[str]:
-        """What a login passes after the password."""
+        """Return the stages of a login after the password."""
         ours = {"allauth.account.stages.EmailVerificationStage": f"{__name__}.ConfirmedAddressStage"}
         return [ours.get(stage, stage) for stage in super().get_login_stages()]
 
@@ -147,7 +147,7 @@ class PasswordLength(MinimumLengthValidator):
     """Least length of passwords; one changed anywhere ends the user's API tokens and other logins."""
 
     def password_changed(self, password: str, user: User) -> None:
-        """Revoke the tokens. Django calls this after a change, but not when it only hashes anew."""
+        """Revoke the tokens. Django calls this after a change, but not when it only rehashes."""
         n_tokens = revoke_tokens(ApiToken.objects.filter(user=user), action="token ended by a new password")
         # The session in which it is changed goes on; elsewhere the user has to log in again.
         n_logins = end_sessions(user, keep=context.request.session.session_key if context.request else None)

@@ -50,7 +50,7 @@ class SessionStore(db.SessionStore):
 
 
 def browser_name(user_agent: str) -> str:
-    """Browser and system, without versions, which would tell people apart."""
+    """Browser and system, without versions, which could identify a user."""
     browser = next((name for mark, name in BROWSERS.items() if mark in user_agent), "A program")
     system = next((name for marks, name in SYSTEMS.items() if re.search(marks, user_agent)), "")
     return f"{browser} on {system}" if system else browser

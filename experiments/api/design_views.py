@@ -25,7 +25,7 @@ class ClaimSerializer(serializers.Serializer[Any]):
 
 
 class ListSerializer(serializers.Serializer[Any]):
-    """What one list holds."""
+    """Content of one list."""
 
     list = serializers.CharField(help_text="Its name, as in the column `list` of judgments.")
     n_trials = serializers.IntegerField()
@@ -57,7 +57,7 @@ class RoundSerializer(serializers.Serializer[Any]):
 
 
 class AroundSerializer(serializers.Serializer[Any]):
-    """What all rounds share."""
+    """Settings shared by all rounds."""
 
     catch_per_list = serializers.IntegerField()
     trials_per_block = serializers.IntegerField()

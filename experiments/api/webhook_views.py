@@ -22,7 +22,7 @@ from experiments.webhooks.targets import MAX_LENGTH
 
 
 class WebhookRequest(serializers.Serializer[Any]):
-    """What a webhook is added or changed with."""
+    """Writable fields of a webhook."""
 
     address = serializers.CharField(max_length=MAX_LENGTH, help_text="Begins with https://.")
     events = serializers.ListField(

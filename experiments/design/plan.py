@@ -16,7 +16,7 @@ from experiments.design.tuples import tuple_lists
 
 @dataclass(frozen=True)
 class DesignSpec:
-    """How lists are made.
+    """Options of list generation.
 
     Parameters
     ----------

@@ -143,7 +143,7 @@ class FindingSerializer(serializers.Serializer[Any]):
 
 
 class LintSerializer(serializers.Serializer[Any]):
-    """What the linter finds, as `lint_paradigm --json` prints it."""
+    """Findings of the linter, as `lint_paradigm --json` prints it."""
 
     file = serializers.CharField()
     clean = serializers.BooleanField()
@@ -197,7 +197,7 @@ class OwnParadigmSerializer(serializers.ModelSerializer[OwnParadigm]):
         read_only_fields = ["id", "uid", "language", "phenomenon"]
 
     def get_address(self, row: OwnParadigm) -> str:
-        """What a selection calls it."""
+        """Its key in a selection."""
         return f"own:{row.pk}"
 
     def get_lab(self, row: OwnParadigm) -> str | None:
@@ -265,7 +265,7 @@ class OwnParadigmView(generics.RetrieveUpdateDestroyAPIView[OwnParadigm]):
 
 
 class GenerateRequest(serializers.Serializer[Any]):
-    """What to draw."""
+    """Selection of paradigms and number of pairs to draw."""
 
     paradigms = serializers.ListField(
         child=PlainText(max_length=100),

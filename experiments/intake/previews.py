@@ -120,7 +120,7 @@ def preview_or_job(
     batch = str(uploads[0].batch)
     arguments = {"batch": batch, "user": uploads[0].owner_id, "options": uploads[0].options}
     name = f"{kind}:{path.rpartition('/')[2].removesuffix('.json')}:{batch}"
-    # A finished job without its file: the file was deleted, so the files are read anew.
+    # A finished job without its file: the file was deleted, so the files are read again.
     n_done = Job.objects.filter(key__startswith=f"{name}:", state=Job.State.DONE).count()
     return enqueue(
         kind, {**arguments, "path": path, "item": item}, user=uploads[0].owner, key=f"{name}:{n_done}"

@@ -168,7 +168,7 @@ def _check_quota(user: Any, files: "Sequence[File[Any]]", lab: Lab | None, purpo
 
 
 def discard_unfinished(*, older_than: datetime | None = None) -> int:
-    """Delete uploads that nobody imported or discarded for ``UPLOAD_DAYS`` days; returns their number."""
+    """Delete uploads that were neither imported nor discarded for ``UPLOAD_DAYS`` days; return the count."""
     limit = older_than or timezone.now() - timedelta(days=settings.UPLOAD_DAYS)
     active = Job.objects.exclude(state__in=Job.State.final()).values_list("arguments__batch", flat=True)
     in_use = {str(batch) for batch in active if batch}

@@ -36,7 +36,7 @@ class RoundProof:
 
 @dataclass(frozen=True)
 class Coverage:
-    """How many of the sentences or pairs that a study could show its lists show."""
+    """Share of a study's sentences or pairs that its lists show."""
 
     n_shown: int
     n_all: int

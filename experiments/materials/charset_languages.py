@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Language:
-    """What is frequent in the texts of a language.
+    """Frequent characters in the texts of a language.
 
     Attributes
     ----------

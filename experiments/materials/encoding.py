@@ -170,7 +170,7 @@ def _first_difference(candidate: Candidate, other_candidates: list[Candidate]) -
 
 @dataclass(frozen=True)
 class InferredEncoding:
-    """What a researcher checks where the encoding of a file was inferred.
+    """Evidence for a researcher to check an inferred encoding.
 
     Attributes
     ----------

@@ -16,7 +16,7 @@ class ApiToken(models.Model):
     """One token of a user: what it may do, until when. The token itself is shown once and not stored."""
 
     class Scope(models.TextChoices):
-        """What requests with the token may do, within what its user may do."""
+        """Permissions of a token, within those of its user."""
 
         READ = "read", "read"
         WRITE = "write", "write"
@@ -93,7 +93,7 @@ PENDING = Q(accepted_at__isnull=True, revoked_at__isnull=True)
 
 
 class Invitation(models.Model):
-    """A role offered to whoever opens the link, until it is accepted, revoked or expired."""
+    """A role offered by a link, until it is accepted, revoked or expired."""
 
     experiment = models.ForeignKey(
         Experiment, null=True, blank=True, on_delete=models.CASCADE, related_name="invitations"
@@ -136,7 +136,7 @@ class Invitation(models.Model):
 
     @property
     def team(self) -> Experiment | Lab:
-        """What the invitation is to."""
+        """Study or lab of the invitation."""
         team = self.experiment or self.lab
         assert team is not None  # a constraint of the database
         return team

@@ -50,7 +50,7 @@ class Campaign(models.Model):
         DRAFT = "draft", "draft"
         RUNNING = "running", "running"
         PAUSED = "paused", "paused"
-        FINISHED = "finished", "finished"  # takes nobody else; submissions may wait for a decision
+        FINISHED = "finished", "finished"  # takes no more participants; submissions may wait for a decision
         CLOSED = "closed", "closed"  # every submission is decided and every payment confirmed
 
     experiment = models.ForeignKey(Experiment, on_delete=models.CASCADE, related_name="campaigns")

@@ -20,7 +20,7 @@ class TrialKind(models.TextChoices):
 
 
 class Design(models.Model):
-    """How items and conditions are distributed over lists."""
+    """Distribution of items and conditions over lists."""
 
     class Kind(models.TextChoices):
         """Scheme of the design."""

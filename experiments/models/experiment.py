@@ -54,19 +54,19 @@ class Experiment(models.Model):
         IMPORTED = "imported", "imported from elsewhere"
 
     class Completion(models.TextChoices):
-        """How participants prove completion."""
+        """Proof of completion for participants."""
 
         CODE = "code", "a code to copy"
         REDIRECT = "redirect", "a return link to another site, and the code"
 
     class QuizFailure(models.TextChoices):
-        """What happens after two failed attempts at the comprehension quiz."""
+        """Consequence of two failed attempts at the comprehension quiz."""
 
         GO_ON = "go_on", "continue, and flag the session"
         SCREEN_OUT = "screen_out", "end the session"
 
     class TargetUnit(models.TextChoices):
-        """What the target counts judgments of."""
+        """Unit of the target number of judgments."""
 
         STIMULUS = "stimulus", "each sentence, or each pair where participants choose between two"
         ITEM = "item", "each item set, all its conditions together"
@@ -226,7 +226,7 @@ class Experiment(models.Model):
 
     @property
     def link_slug(self) -> str:
-        """What the address for participants ends with."""
+        """Last part of the address for participants."""
         return self.public_slug or self.slug
 
     @property

@@ -50,7 +50,7 @@ class Shared(models.Model):
 
     @property
     def shared_with(self) -> str:
-        """Who sees the row beside its owner."""
+        """Visibility of the row beside its owner."""
         if self.lab is not None:
             return f"the lab {self.lab}"
         return f"the team of {self.study}" if self.study is not None else ""
@@ -129,7 +129,7 @@ class PairEdit(models.Model):
     """One change of a pair by hand: who, when, from what, to what; append-only."""
 
     class Kind(models.TextChoices):
-        """What was done."""
+        """Kind of change."""
 
         EDITED = "edited", "edited"
         STRUCK = "struck", "struck"
@@ -194,7 +194,7 @@ class WordList(Shared):
 
 
 class WordListVersion(models.Model):
-    """The rows of a list as somebody saved them; never changed."""
+    """One saved version of a list's rows; immutable."""
 
     word_list = models.ForeignKey(WordList, on_delete=models.CASCADE, related_name="versions")
     number = models.PositiveIntegerField()
@@ -245,7 +245,7 @@ class OwnParadigm(Shared):
 
 
 class ParadigmVersion(models.Model):
-    """The text of a paradigm as somebody saved it; never changed."""
+    """One saved version of a paradigm's text; immutable."""
 
     paradigm = models.ForeignKey(OwnParadigm, on_delete=models.CASCADE, related_name="versions")
     number = models.PositiveIntegerField()

@@ -80,7 +80,7 @@ class Job(models.Model):
 
 
 class Heartbeat(models.Model):
-    """When a process of a host last did its work."""
+    """Timestamp of the last work of a process on a host."""
 
     process = models.CharField(max_length=100, unique=True, help_text="Kind of process and its host.")
     at = models.DateTimeField()

@@ -106,7 +106,7 @@ class AuditEntry(models.Model):
 
 
 class Preferences(models.Model):
-    """What a user chose for the researchers' pages."""
+    """A user's preferences for the researchers' pages."""
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="preferences"

@@ -1,6 +1,6 @@
-"""Backups of database and files as one consistent file, made while people take part.
+"""Backups of database and files as one consistent file, made while sessions run.
 
-1. One read-only transaction sees the database as at one moment; nobody waits for it.
+1. One read-only transaction sees one snapshot of the database; it blocks no writes.
 2. Its tables, as its applied migrations made them, then the stored files, are written to the archive; the
    manifest with all checksums is last.
 3. The whole archive is read again and compared with its manifest; only then does it get its name.
@@ -48,7 +48,7 @@ MANIFEST = "manifest.json"
 KIND = "operation.backup"
 SNAPSHOT = "snapshot"  # alias of the connection that reads
 STORAGES = ("default", "releases")
-#: Cookie sessions: people log in again after a restore. Counts of limits hold for an hour at most.
+#: Cookie sessions: users log in again after a restore. Counts of limits hold for an hour at most.
 LEFT_OUT = {"sessions.Session", "experiments.LoginSession", "experiments.CacheEntry"}
 CHUNK_BYTES = 1 << 20
 SHOWN_FILES = 3  # of those that are missing, in a sentence
@@ -56,7 +56,7 @@ SHOWN_FILES = 3  # of those that are missing, in a sentence
 
 @dataclass(frozen=True)
 class BackupReport:
-    """What a backup holds; ``table_checksums`` are of all rows by table.
+    """Manifest of a backup; ``table_checksums`` are of all rows by table.
 
     It lacks the columns and tables of ``later_migrations``, which only a later version has.
     """

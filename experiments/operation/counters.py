@@ -80,7 +80,7 @@ class PluginFailureCounter(logging.Handler):
 
 
 def folder() -> Path:
-    """Where the processes of this host keep their counters."""
+    """Folder with the counters of the processes of this host."""
     return Path(settings.VAR) / "counters"
 
 

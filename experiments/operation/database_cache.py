@@ -27,7 +27,7 @@ INCREMENT = (
 
 
 def hashed_key(key: str, key_prefix: str, version: int) -> str:
-    """Return the key as it is stored: those of limits name networks and people."""
+    """Return the key as it is stored: those of limits name networks and users."""
     return salted_hmac("cache", f"{key_prefix}:{version}:{key}", algorithm="sha256").hexdigest()
 
 

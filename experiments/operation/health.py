@@ -27,7 +27,7 @@ SORT = (
     'SELECT max(place) FROM (SELECT row_number() OVER (ORDER BY line COLLATE "C") AS place'
     " FROM (SELECT repeat(md5(i::text), 10) AS line FROM generate_series(1, 1000) AS i) AS lines) AS places"
 )
-BACKUP_GRACE = 2  # intervals without a backup until somebody should look
+BACKUP_GRACE = 2  # intervals without a backup until a warning
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def _write_temporary_file() -> None:
 
 
 def degradations() -> Iterator[str]:
-    """Yield what needs somebody, while answers are stored."""
+    """Yield problems that need attention, while answers are stored."""
     for check in CHECKS:
         try:
             yield from check()

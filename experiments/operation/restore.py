@@ -43,7 +43,7 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True)
 class RestoreReport:
-    """What was restored; ``other_keys`` names keys that differ from those of the backup."""
+    """Result of a restore; ``other_keys`` names keys that differ from those of the backup."""
 
     backup: BackupReport
     database: str

@@ -1,4 +1,4 @@
-"""Who may open a study's pages: strangers see nothing at all, viewers look, editors change."""
+"""Access to a study's pages: strangers get 404, viewers read, editors change."""
 
 from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied

@@ -67,7 +67,7 @@ def language_field() -> LanguageField:
 
 
 class PriceForm(forms.Form):
-    """What one participant costs."""
+    """Cost of one participant."""
 
     reward = forms.CharField(
         required=False, max_length=12, label="Reward per participant", help_text="For example 1.50."
@@ -103,7 +103,7 @@ class PriceForm(forms.Form):
 
 
 class NewStudyForm(forms.Form):
-    """What a study needs to begin."""
+    """Fields of a new study."""
 
     title = forms.CharField(
         max_length=200,
@@ -140,7 +140,7 @@ class NewStudyForm(forms.Form):
 
 
 class MemberForm(forms.Form):
-    """Somebody joins the team."""
+    """Add a member to the team."""
 
     username = forms.CharField(max_length=150, label="User name", strip=True)
     role = forms.ChoiceField(

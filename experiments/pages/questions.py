@@ -49,7 +49,7 @@ def _lines(label: str, help_text: str) -> forms.CharField:
 
 
 class QuestionForm(forms.Form):
-    """What is asked, how it is answered, and what follows from the answer."""
+    """A question, its kind of answer, and the consequence of an answer."""
 
     name = forms.CharField(required=False, max_length=60, widget=forms.HiddenInput)
     label = forms.CharField(label="Question", required=False, max_length=500)
@@ -86,12 +86,12 @@ class QuestionForm(forms.Form):
 
     @property
     def first_fields(self) -> list[forms.BoundField]:
-        """What every question needs."""
+        """Fields of every question."""
         return [self[name] for name in ("label", "type", "choices", "required")]
 
     @property
     def further_fields(self) -> list[forms.BoundField]:
-        """What some questions need."""
+        """Fields of some questions."""
         return [self[name] for name in ("is_native", *LISTS[1:], "help", "min", "max", "publish")]
 
     @property

@@ -131,7 +131,7 @@ def step_after(step: SettingsStep) -> SettingsStep | None:
 
 
 def _missing(study: Experiment) -> dict[str, str]:
-    """What is needed to open and is not set, by step; imported studies need nothing."""
+    """Missing settings that opening requires, by step; imported studies need nothing."""
     if study.origin == Experiment.Origin.IMPORTED:
         return {}
     texts = [label for label in ("consent", "instructions") if not getattr(study, label).strip()]
@@ -146,7 +146,7 @@ def _missing(study: Experiment) -> dict[str, str]:
 
 
 def _notes(study: Experiment) -> dict[str, str]:
-    """What is set, in a few words."""
+    """Summary of the settings of a step."""
     questions = {
         "about the person": len(study.questionnaire),
         "about the instructions": len(study.quiz),

@@ -25,7 +25,7 @@ PER_PAGE = 50
 
 
 class WebhookForm(forms.Form):
-    """Where events go, and which."""
+    """Address and events of a webhook."""
 
     address = forms.CharField(
         label="Address", max_length=MAX_LENGTH, help_text="Such as https://lab.example.org/hook."

@@ -115,7 +115,7 @@ def with_default_texts(task: Task, parameters: Mapping[str, Any], *, language: s
 def practice_comments(tag: str) -> tuple[str, str]:
     """Return the default comments on expected and on other practice answers in the language of a study.
 
-    They say what the researchers expect; what most people answer is not known.
+    They state the researchers' expectation, not the majority's answer.
     """
     with interface_translation(tag):
         return (

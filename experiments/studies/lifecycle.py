@@ -122,7 +122,7 @@ def _list_problems(experiment: Experiment) -> list[str]:
 
 
 def answer_problems(experiment: Experiment) -> list[str]:
-    """Return for each kind of trials the first right answer that nobody can give, as after another task."""
+    """Return for each kind of trials the first right answer that is impossible, as after another task."""
     task, reasons = get_task(experiment.task), []
     for name, kind in EXTRAS.items():
         rows = getattr(experiment, name)

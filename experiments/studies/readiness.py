@@ -222,7 +222,7 @@ def _return_link(study: Experiment) -> list[Step]:
 
 
 def _right_answers(study: Experiment, lists: Lists) -> list[Step]:
-    """Right answers that nobody can give, where there are any."""
+    """Right answers that are impossible to give, if any."""
     reasons = [] if task_problem(study) or lists.problem else answer_problems(study)
     return [_must("answers", "Right answers", False, " ".join(reasons), CHECKS)] if reasons else []
 

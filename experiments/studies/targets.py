@@ -1,4 +1,4 @@
-"""What the target of a study takes: participants, minutes and rewards.
+"""Requirements of a study's target: participants, minutes and rewards.
 
 A target is a number of judgments of each sentence, or of each pair where participants choose between two.
 Studies that were opened with a target for each item set keep it (``Experiment.target_unit``).
@@ -34,7 +34,7 @@ OTHER_CHARACTERS = 18  # about 200 words a minute
 
 @dataclass(frozen=True)
 class Requirement:
-    """What the target of one round takes.
+    """Requirements of the target of one round.
 
     Attributes
     ----------

@@ -100,7 +100,7 @@ class ParticipantText:
 
     @property
     def placeholders(self) -> list[str]:
-        """What is filled in, such as ``%(n)s``."""
+        """Placeholders, such as ``%(n)s``."""
         return sorted(PLACEHOLDER.findall(self.message))
 
 

@@ -146,7 +146,7 @@ class MagnitudeEstimation(Task):
     def attentive_response(
         self, rng: Generator, settings: Settings, options: Options, acceptability: float
     ) -> str:
-        """Return modulus · 2^(z + noise of sd 0.4), rounded to two figures as people do."""
+        """Return modulus · 2^(z + noise of sd 0.4), rounded to two figures as participants do."""
         return _estimate(settings, acceptability + rng.normal(0, 0.4))
 
     def first_response(self, settings: Settings, options: Options) -> str:

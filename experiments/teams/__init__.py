@@ -1,1 +1,1 @@
-"""Who may do what: roles in studies and labs, their members, invitations and links for reviewers."""
+"""Permissions: roles in studies and labs, their members, invitations and links for reviewers."""

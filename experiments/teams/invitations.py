@@ -116,9 +116,9 @@ def is_for(invitation: Invitation, user: User) -> bool:
 
 @transaction.atomic
 def accept(invitation: Invitation, user: User) -> bool:
-    """Give the user the role, unless they have a higher one; False where somebody was first."""
+    """Give the user the role, unless they have a higher one; False where another request was first."""
     rows = Invitation.objects.filter(PENDING, pk=invitation.pk, expires_at__gt=timezone.now())
-    # Race: of two people with the same link one changes the row.
+    # Race: of two users of the same link one changes the row.
     if not _still_offered(invitation) or not rows.update(accepted_at=timezone.now(), accepted_by=user):
         return False
     _note(invitation, user, "invitation accepted", confirmed_address=is_for(invitation, user))

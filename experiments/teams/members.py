@@ -1,4 +1,4 @@
-"""Members of a study or a lab: who has which role, and that somebody stays who may change it."""
+"""Members of a study or a lab: their roles; at least one member who may change them remains."""
 
 from typing import Any
 

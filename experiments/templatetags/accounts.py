@@ -1,4 +1,4 @@
-"""What a page may ask about accounts."""
+"""Template tags about accounts."""
 
 from typing import cast
 

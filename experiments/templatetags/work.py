@@ -30,7 +30,7 @@ WORDS = {
 
 @register.filter
 def work(kind: str) -> str:
-    """What a kind of job does; a kind without words as it is.
+    """Describe a kind of job; an unknown kind is returned unchanged.
 
     >>> work("releases.build"), work("lab.own")
     ('Release', 'lab.own')

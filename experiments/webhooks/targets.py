@@ -1,4 +1,4 @@
-"""Addresses that deliveries may go to: public ones over HTTPS, so that nobody reaches this server's network.
+"""Addresses that deliveries may go to: public ones over HTTPS, so that none reaches this server's network.
 
 The name is resolved once, every address it has is checked, and the connection goes to a checked one: a name
 that resolves differently a moment later (DNS rebinding) leads nowhere else.

@@ -28,7 +28,7 @@ SHOWN_FAILURES = 100
 
 
 class RunProgressSerializer(serializers.Serializer[Any]):
-    """How far a run of a model scored here is; zeros for tables of scores, which have no shards."""
+    """Progress of a run of a model scored here; zeros for tables of scores, which have no shards."""
 
     sentences = serializers.IntegerField(help_text="Distinct ones.")
     cached = serializers.IntegerField(help_text="Known before the run began.")
@@ -139,7 +139,7 @@ class RunRetryView(StudyAPIView):
 
     @extend_schema(summary="Try a run's failed shards again", request=None, responses=RunDetailSerializer)
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        """What is scored stays; a run without failures is left as it is."""
+        """Retry failed shards; scores are kept, and a run without failures is unchanged."""
         study = self.study()
         run = get_object_or_404(list_runs(study), pk=pk)
         return Response(RunDetailSerializer(retry_run(run, experiment=study, user=self.user)).data)

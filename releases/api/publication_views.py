@@ -18,7 +18,7 @@ from releases.views.releases import find
 
 
 class PublicationRequest(serializers.Serializer[Any]):
-    """Where to publish, and how visibly."""
+    """Target and visibility of a publication."""
 
     account = serializers.CharField(
         max_length=100, help_text="Label of one of the study's repository accounts."
@@ -66,7 +66,7 @@ class PublicationFile(serializers.Serializer[Any]):
 
 
 class PreviewSerializer(serializers.Serializer[Any]):
-    """What would be sent."""
+    """Content that would be sent."""
 
     title = serializers.CharField()
     licence = serializers.CharField(help_text="Empty if none is stated.")

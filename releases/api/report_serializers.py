@@ -15,13 +15,13 @@ from releases.api.fields import BIGGEST, EXCLUDE, AnyObject, PlainText
 
 
 class ExcludeChoices(serializers.Serializer[Any]):
-    """What is left out; by default what the study's current plan excludes."""
+    """Exclusions; by default those of the study's current plan."""
 
     exclude = PlainText(required=False, allow_blank=True, default="", help_text=EXCLUDE)
 
 
 class RuleChoices(ExcludeChoices):
-    """What is left out, and what is included by which rule."""
+    """Exclusions and inclusion rule."""
 
     rule = PlainText(required=False, allow_blank=True, default="", help_text="blimp, climp, M/N or a share.")
     ties = serializers.ChoiceField(choices=TIES, required=False, default="strict")
@@ -29,7 +29,7 @@ class RuleChoices(ExcludeChoices):
 
 
 class AgreementChoices(RuleChoices):
-    """What an agreement report depends on."""
+    """Parameters of an agreement report."""
 
     round = serializers.IntegerField(
         source="round_number",
@@ -81,7 +81,7 @@ def outliers_field() -> PlainText:
 
 
 def zeros_field() -> serializers.ChoiceField:
-    """What becomes of magnitude estimates of zero."""
+    """Treatment of magnitude estimates of zero."""
     return serializers.ChoiceField(
         choices=list(ZEROS),
         required=False,
@@ -91,7 +91,7 @@ def zeros_field() -> serializers.ChoiceField:
 
 
 class RatingsChoices(ExcludeChoices):
-    """What a report of ratings depends on."""
+    """Parameters of a report of ratings."""
 
     transform = serializers.ChoiceField(choices=list(TRANSFORMS), required=False, default="z")
     ddof = serializers.ChoiceField(choices=[0, 1], required=False, default=1)

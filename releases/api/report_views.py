@@ -41,7 +41,7 @@ LATER = "202 with the job's state while a worker computes it; ask again."
 
 
 class ReliabilityChoices(ExcludeChoices):
-    """What reliability depends on."""
+    """Parameters of reliability."""
 
     transform = serializers.ChoiceField(choices=list(TRANSFORMS), required=False, default="z")
     zeros = zeros_field()
@@ -50,7 +50,7 @@ class ReliabilityChoices(ExcludeChoices):
 
 
 class EffectsChoices(ExcludeChoices):
-    """What the five analyses depend on."""
+    """Parameters of the five analyses."""
 
     by = serializers.ChoiceField(choices=list(BY), required=False, default="phenomenon")
     transform = serializers.ChoiceField(choices=list(TRANSFORMS), required=False, default="z")
@@ -63,14 +63,14 @@ class EffectsChoices(ExcludeChoices):
 
 
 class TimesChoices(ExcludeChoices):
-    """What the report on response times depends on."""
+    """Parameters of the report on response times."""
 
     by = serializers.ChoiceField(choices=list(BY), required=False, default="phenomenon")
     outliers = outliers_field()
 
 
 class MultiverseChoices(ExcludeChoices):
-    """What the multiverse depends on."""
+    """Parameters of the multiverse."""
 
     by = serializers.ChoiceField(choices=list(BY), required=False, default="phenomenon")
     contrast = PlainText(required=False, allow_blank=True, default="", max_length=200)
@@ -80,7 +80,7 @@ class MultiverseChoices(ExcludeChoices):
 
 
 class ProgressChoices(ExcludeChoices):
-    """What the report on a running study depends on."""
+    """Parameters of the report on a running study."""
 
     rule = PlainText(required=False, default=RULE, max_length=20, help_text="blimp, climp, M/N or a share.")
     more = serializers.IntegerField(
@@ -101,7 +101,7 @@ class ProgressChoices(ExcludeChoices):
 
 
 class OrdinalChoices(ExcludeChoices):
-    """What the ordinal models depend on."""
+    """Parameters of the ordinal models."""
 
     by = serializers.ChoiceField(choices=list(BY), required=False, default="phenomenon")
     slopes = serializers.ChoiceField(choices=list(ORDINAL_SLOPES), required=False, default="auto")
@@ -131,7 +131,7 @@ class Sizes(serializers.Field[list[int], str, str, Any]):
 
 
 class PriceChoices(serializers.Serializer[Any]):
-    """What one participant costs."""
+    """Cost of one participant."""
 
     reward_minor = serializers.IntegerField(required=False, default=0, min_value=0, max_value=1_000_000)
     fee = serializers.FloatField(
@@ -140,7 +140,7 @@ class PriceChoices(serializers.Serializer[Any]):
 
 
 class PilotChoices(ExcludeChoices, PriceChoices):
-    """What the power of other sizes depends on."""
+    """Parameters of the power of other sample sizes."""
 
     by = serializers.ChoiceField(choices=list(BY), required=False, default="phenomenon")
     criterion = serializers.ChoiceField(choices=list(CRITERIA), required=False, default="t")
@@ -201,7 +201,7 @@ def report_response(request: Request, slug: str, name: str, kind: type[Serialize
 
 
 class ExclusionsView(APIView):
-    """What a plan removes, and how it changes the results."""
+    """Exclusions of a plan, and their effect on the results."""
 
     @extend_schema(summary="Exclusions", parameters=[ExcludeChoices], responses=report_responses(Document))
     def get(self, request: Request, slug: str) -> Response:

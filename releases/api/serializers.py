@@ -96,7 +96,7 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
 
 
 class ReleaseRequest(RuleChoices):
-    """What a new release is made of."""
+    """Options of a new release."""
 
     title = PlainText(required=False, allow_blank=True, default="", max_length=200)
     formats = serializers.ListField(

@@ -34,7 +34,7 @@ from releases.views.study_reports import file_answer
 
 
 class StudyReportChoices(AgreementChoices):
-    """What a report depends on: its release, and the choices of its analyses."""
+    """Parameters of a report: its release, and the choices of its analyses."""
 
     # Reports take the default; None removes the inherited field.
     interval = None  # type: ignore[assignment]

@@ -50,7 +50,7 @@ class TemplateRequest(serializers.Serializer[Any]):
 
 
 class TemplateSummary(serializers.Serializer[Any]):
-    """What a template makes."""
+    """Result of a template."""
 
     title = serializers.CharField()
     task = serializers.CharField()

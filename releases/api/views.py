@@ -191,7 +191,7 @@ class ReleaseView(APIView):
 
 
 def require_people(request: Request, release: Release) -> None:
-    """Refuse a token without the scope ``people``, unless everybody can read the release in a repository."""
+    """Refuse a token without the scope ``people``, unless the release is public in a repository."""
     open_publications = release.publications.filter(is_open=True)
     if all(publication.in_sandbox for publication in open_publications):
         require_scope(request, ApiToken.Scope.PEOPLE)

@@ -1,1 +1,1 @@
-"""Stored comparisons of models with people, their figures and the leaderboard."""
+"""Stored comparisons of models with humans, their figures and the leaderboard."""

@@ -1,4 +1,4 @@
-"""Comparisons of models with people on a frozen release: request, computation, and rows for pages."""
+"""Comparisons of models with humans on a frozen release: request, computation, and rows for pages."""
 
 import json
 from collections.abc import Hashable, Iterable, Sequence
@@ -132,7 +132,7 @@ def described_pairs(release: Release) -> pd.DataFrame:
 
 
 def largest_differences(table: PairTable, sentences: pd.DataFrame) -> dict[str, list[dict[Hashable, Any]]]:
-    """Return for each model the pairs with the largest distance between it and people."""
+    """Return for each model the pairs with the largest distance between it and humans."""
     text = sentences.set_index("sentence_id")["sentence"]
     disagreements = {}
     for model in table.models:

@@ -40,7 +40,7 @@ def draw_paradigms(comparison: Comparison) -> alt.LayerChart:
 
 
 def draw_curves(comparison: Comparison, opens: str = "") -> alt.LayerChart:
-    """Draw the ADC curves of models with constant, chance and people."""
+    """Draw the ADC curves of models with constant baseline, chance and humans."""
     return _curves(comparison, ("model", "constant", "people"), note=_note(comparison), opens=opens)
 
 

@@ -1,4 +1,4 @@
-"""A closed campaign of the demo: stored as if it had run on Prolific, with people and money made up.
+"""A closed campaign of the demo: stored as if it had run on Prolific, with simulated data.
 
 It goes through the steps of every campaign (ledger, decisions, reconciliation) with a platform that answers
 from the demo's own sessions. Its account is marked as simulated and has no token, so nothing can be sent.
@@ -75,7 +75,7 @@ class StoredPlatform(ProlificRecruiter):
         """Nothing is sent."""
 
     def stop(self, campaign: Campaign, *, key: str) -> None:
-        """Take nobody else."""
+        """Admit no further participants."""
         self.is_stopped = True
 
     def state(self, campaign: Campaign) -> PlatformState:
@@ -84,7 +84,7 @@ class StoredPlatform(ProlificRecruiter):
         return PlatformState(state, places=campaign.places, places_taken=campaign.places)
 
     def submissions(self, campaign: Campaign) -> Iterator[PlatformSubmission]:
-        """One for each session, and some of people who left before they began."""
+        """One for each session, and some of participants who left before they began."""
         code = completion_codes(campaign)["complete"]
         decided = dict(Submission.objects.filter(campaign=campaign).values_list("external_id", "status"))
         for place, session in enumerate(self.sessions):

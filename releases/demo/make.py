@@ -124,7 +124,7 @@ def demo_user() -> User:
 
 
 def login_line() -> str:
-    """How to log in; a password changed by the user is not shown."""
+    """Login data; a password changed by the user is not shown."""
     user = User.objects.filter(username=NAME).first()
     if user is None:
         return "There is no demo login: `manage.py demo` creates it."
@@ -135,7 +135,7 @@ def login_line() -> str:
 
 @dataclass(frozen=True)
 class Demo:
-    """What the demo consists of, and whether this call created it."""
+    """Content of the demo, and whether this call created it."""
 
     studies: list[str]
     judgments: int

@@ -213,7 +213,7 @@ def _versions(study: Experiment) -> QuerySet[ExperimentVersion]:
 
 
 def _not_frozen(study: Experiment) -> list[str]:
-    """Settings that were changed since the newest version, under which nobody has judged."""
+    """Settings that were changed since the newest version, which has no judgments yet."""
     newest = study.current_version()
     if newest is None or study.status == Experiment.Status.CLOSED:
         return []
@@ -446,7 +446,7 @@ def _current_at_first_answer(study: Experiment) -> str:
 
 
 def _since(study: Experiment, actual: Plan) -> str:
-    """When the plan became the current one, or was written; empty for steps that are not stored."""
+    """Date on which the plan became current, or was stored; empty for steps that are not stored."""
     name = f"{actual.name} v{actual.version}" if actual.steps else "none"
     changes = study.audit.filter(action=CURRENT_CHANGED, details__after=name)
     newest = changes.order_by("at", "pk").last()

@@ -1,4 +1,4 @@
-"""What a frozen version states, in words, and which version of a study was preregistered."""
+"""Content of a frozen version in words, and the preregistered version of a study."""
 
 import json
 from collections.abc import Iterator, Mapping

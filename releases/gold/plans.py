@@ -207,7 +207,7 @@ def current_exclusion(experiment: Experiment) -> str:
 
 
 def chosen_exclusion(experiment: Experiment, text: str) -> str:
-    """What a page or an API request excludes: the current plan unless it names another one or ``none``."""
+    """Exclusions of a page or an API request: the current plan unless it names another one or ``none``."""
     choice = text.strip()
     if choice in ("", CURRENT):
         return current_exclusion(experiment)

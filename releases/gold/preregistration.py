@@ -234,7 +234,7 @@ Exclusion plans: {len(plans)}, of which {len(locked)} were written before the fi
 
 
 def _how_to_check(has_secret: bool) -> str:
-    """How the version's own checksum is computed."""
+    """Computation of the version's checksum."""
     if has_secret:
         return (
             "Completion codes are left out of `study.json`: they are secret while people are recruited. "

@@ -107,7 +107,7 @@ class HuggingFace(Repository):
                 [*additions, *deletions],
                 commit_message="Release from Obelus",
                 repo_type="dataset",
-                # Race: a commit of somebody else since the files were compared makes this one fail.
+                # Race: another commit since the files were compared makes this one fail.
                 parent_commit=deposit.revision or None,
             )
 

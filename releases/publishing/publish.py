@@ -55,7 +55,7 @@ Progress = Callable[[int, int, str], None]
 
 @dataclass(frozen=True)
 class Preview:
-    """What would be sent: files with sizes, licence, and what to know before."""
+    """Content of a publication: files with sizes, licence, and what to know before."""
 
     files: list[tuple[str, int]]
     licence: str
@@ -94,7 +94,7 @@ def check_target(place: str, target: str) -> str:
 
 
 def preview(release: Release, place: str, *, is_public: bool, mode: str = Mode.LIVE) -> Preview:
-    """What would be sent; nothing leaves this server."""
+    """Preview a publication; nothing leaves this server."""
     _check_ready(release)
     description = describe(release)
     sizes = [(str(file["path"]), int(file["bytes"])) for file in release.manifest["files"]]
@@ -139,7 +139,7 @@ def find_draft(release: Release, account: PlatformAccount, target: str) -> Publi
 
 
 def irreversible(place: str) -> str:
-    """What cannot be taken back about a public deposit."""
+    """Irreversible effects of a public deposit."""
     if place == Place.HUGGINGFACE:
         return "Copies that others make of it stay."
     return f"A DOI is registered. A public deposit of {Place(place).label} stays for good."
@@ -404,7 +404,7 @@ def finish(publication: Publication, deposit: Deposit, *, cited: str) -> dict[st
 
 
 def citation(publication: Publication, deposit: Deposit) -> str:
-    """How to cite it, as DataCite recommends: creators, year, title, publisher, identifier."""
+    """Citation of a release, as DataCite recommends: creators, year, title, publisher, identifier."""
     described = describe(publication.release)
     identifier = f"https://doi.org/{deposit.doi}" if deposit.doi else deposit.address
     start = f"{'; '.join(described.creators)} ({described.year}). {described.title}."

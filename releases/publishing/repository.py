@@ -55,7 +55,7 @@ def local_file(name: str, path: Path) -> LocalFile:
 
 @dataclass(frozen=True)
 class Description:
-    """What a repository is told about a release; the texts are plain."""
+    """Metadata of a release for a repository; texts are plain."""
 
     title: str
     summary: str
@@ -107,7 +107,7 @@ class Repository(ABC):
 
     @abstractmethod
     def user_name(self) -> str:
-        """Whom the token belongs to; raises ``Refused`` for a wrong token."""
+        """Return the owner of the token; raises ``Refused`` for a wrong token."""
 
     @abstractmethod
     def find_or_create(self, order: Order) -> Deposit:
@@ -207,5 +207,5 @@ def refusal(label: str, status: int, detail: str) -> Refused:
 
 
 def without_token(text: str, token: str) -> str:
-    """A text of a repository for people, without the token that it may repeat."""
+    """An error text of a repository without the token that it may contain."""
     return text.replace(token, "…")[:MAX_DETAIL_CHARACTERS]

@@ -163,7 +163,7 @@ class Zenodo(Repository):
         return self.current(deposit)
 
     def current(self, deposit: Deposit) -> Deposit:
-        """The deposition as it is now: perhaps somebody published it on Zenodo's own site."""
+        """The deposition as it is now; it may have been published on Zenodo's site."""
         deposition = self._deposition(deposit.id)
         return _deposit(deposition) if deposition else replace(deposit)
 
@@ -192,7 +192,7 @@ def metadata(description: Description, *, marker: str, is_new_version: bool = Fa
 
     Notes
     -----
-    Zenodo gives open deposits without a licence CC BY, which nobody chose.
+    Zenodo gives open deposits without a licence CC BY, which was not chosen.
     """
     licence = description.licence.spdx.lower() if description.licence else ""
     access = {"access_right": "open", "license": licence} if licence else {"access_right": "closed"}

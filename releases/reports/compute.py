@@ -90,7 +90,7 @@ def compute_ratings(
 def compute_exclusions(
     experiment: Experiment, *, exclude: str = "", transform: str = "z", zeros: str = "keep"
 ) -> dict[str, Any]:
-    """What a plan removes, from which groups, and the main results with and without it."""
+    """Exclusions of a plan by group, and the main results with and without it."""
     plan = find_plan(experiment, exclude)
     return exclusions_document(
         study_judgments(experiment, plan),
@@ -154,7 +154,7 @@ def compute_reliability(
 def compute_effects(
     experiment: Experiment, *, exclude: str = "", transform: str = "z", zeros: str = "keep", **choices: Any
 ) -> dict[str, Any]:
-    """Five analyses of every contrast, and interactions of people and of the models that are scored."""
+    """Five analyses of every contrast, and interactions of participants and of the scored models."""
     filtered = filtered_judgments(experiment, exclude=exclude)
     materials = experiment.materials
     return effects_document(

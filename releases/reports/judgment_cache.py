@@ -26,7 +26,7 @@ from judgments.models import Flag, Judgment, Participant, Session
 from releases.gold.plans import judgments_for
 
 MAX_BYTES = 160_000_000  # of all frames in one process; a million plain rows, of 600 MB for the process
-MAX_JUDGMENTS = 1_000_000  # a larger study is read anew with the columns that are needed
+MAX_JUDGMENTS = 1_000_000  # a larger study is read again with the columns that are needed
 COUNT_SECONDS = 600
 # Race: a transaction that was open while judgments were counted may commit a judgment with a lower key than
 # the newest. Answers are stored within milliseconds, so after this time a count cannot change unnoticed.

@@ -96,7 +96,7 @@ class ReportKey:
         """The key for today's data of a study; ``exclude`` counts as the plan that it names now."""
         plan = find_plan(study, str(choices.get("exclude", "")))
         parts = [plan.sha256, plan.name, plan.version, choices]
-        if name == "effects":  # the models beside people; other reports do not depend on them
+        if name == "effects":  # the models beside humans; other reports do not depend on them
             runs = ScoringRun.objects.of_study(study).done()
             parts.append(sorted(runs.values_list("pk", flat=True)))
         if name == "multiverse":  # every stored plan is one of its universes

@@ -148,7 +148,7 @@ def study_file(
     key = {**choices, "form": form, "of": compared.pk if compared else 0, "links": has_links, **appearance}
     if name in OF_SESSIONS:
         key["time_zone"] = get_current_timezone_name()
-    if name == "interaction":  # models beside people
+    if name == "interaction":  # models beside humans
         key["models"] = stored_scores.names(study)
     addresses = build_addresses(study) if has_links else analysis.figures.Addresses()
 
@@ -162,7 +162,7 @@ def study_file(
 
 
 def build_addresses(study: Experiment) -> Addresses:
-    """Where points lead: the judgments of an item or a participant, a comparison of models."""
+    """Links of points: the judgments of an item or a participant, a comparison of models."""
     judgments = reverse("study-judgments", args=[study.slug])
     first_comparison = reverse("study-comparison", args=[study.slug, 1])
     return analysis.figures.Addresses(

@@ -1,1 +1,1 @@
-"""Study templates: a study's plan as one YAML file, without people, money, codes or accounts."""
+"""Study templates: a study's plan as one YAML file, without participants, money, codes or accounts."""

@@ -6,7 +6,7 @@ from experiments.models import Design, Experiment, MaterialSet, MinimalPair, Sen
 from releases.gold.plans import current_plan_row
 from releases.study_templates.document import write_document
 
-#: Settings of a study that its template carries. Everything else stays: people, pay, codes, addresses, dates.
+#: Settings of a study that its template carries. Everything else stays: participants, pay, codes, dates.
 STUDY_FIELDS = (
     "title", "description", "task", "parameters", "language", "public_title", "consent", "consent_statements",
     "instructions", "quiz", "quiz_failure", "practice", "practice_expected", "practice_other", "anchors",

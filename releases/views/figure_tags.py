@@ -21,6 +21,6 @@ def study_figure(study: Experiment, name: str, query: str = "", is_half: bool = 
 
 @register.inclusion_tag("releases/_finding.html")
 def participants_finding(study: Experiment) -> dict[str, Any]:
-    """How many participants of the figure of agreement and time have a quality signal or a flag."""
+    """Count the participants with a quality signal or a flag in the figure of agreement and time."""
     people, measure = participants_by_agreement(study)
     return {"finding": write_finding(people, measure)}

@@ -42,7 +42,7 @@ WHERE = {
 
 
 class PublishForm(forms.Form):
-    """Where a release is sent, and who sees it there."""
+    """Target of a publication and its visibility."""
 
     account = forms.ChoiceField(label="Repository")
     target = forms.CharField(
@@ -259,7 +259,7 @@ def test_connection(request: AuthenticatedRequest, study: Experiment, *, account
 @sensitive_post_parameters("token")
 @action(_back)
 def replace_token(request: AuthenticatedRequest, study: Experiment, *, account_id: int) -> None:
-    """Replace the token of an account of one's own."""
+    """Replace the token of the user's account."""
     account = _account(study, account_id)
     secrets = {"token": str(request.POST.get("token", ""))}
     credentials.replace_secrets(account, secrets, study=study, by=request.user)
@@ -276,7 +276,7 @@ def remove(request: AuthenticatedRequest, study: Experiment, *, account_id: int)
 
 @action(_back)
 def attach(request: AuthenticatedRequest, study: Experiment, *, account_id: int) -> None:
-    """Let the study use an account of one's own from another study."""
+    """Let the study use the user's account from another study."""
     account = get_object_or_404(credentials.attachable(study, *REPOSITORIES, by=request.user), pk=account_id)
     credentials.attach(account, study, by=request.user)
     messages.success(request, f"This study may use “{account.label}”.")

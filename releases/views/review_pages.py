@@ -1,4 +1,4 @@
-"""What a link for reviewers opens: the design, results as totals, releases; no people, ids or money.
+"""Pages of a link for reviewers: design, totals of results, releases; no participants, ids or money.
 
 These pages call nothing that lists participants, and serve only the files named here.
 """
@@ -29,7 +29,7 @@ from releases.views import study_reports
 from releases.views.base import valid_or_default
 
 PER_PAGE = 100
-#: Files of a release without rows of people and without sentences; manifests may name people in plans.
+#: Files of a release without rows of participants and without sentences; plans in manifests may name them.
 PLAIN_FILES = {"README.md", "human.csv", "pairs.csv", "methods.md", "datapackage.json"}
 #: Files that quote the materials.
 MATERIAL_FILES = {"pairs.jsonl", "sentences.csv"}
@@ -145,7 +145,7 @@ def materials(request: HttpRequest, link: ReviewLink, *, token: str) -> HttpResp
 def release_file(
     request: HttpRequest, link: ReviewLink, *, token: str, number: int, name: str
 ) -> HttpResponseBase:
-    """One file of a release without people."""
+    """One file of a release without participants."""
     release = release_pages.find(link.experiment, number, ready=True)
     if name not in {str(file["path"]) for file in _files(release, link)}:
         raise Http404("this link does not open that file")

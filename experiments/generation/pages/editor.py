@@ -132,7 +132,7 @@ def _page(
 
 
 def _report(request: AuthenticatedRequest, text: str, row: OwnParadigm | None) -> dict[str, Any]:
-    """What the linter finds in the text, with examples of the seed."""
+    """Findings of the linter in the text, with examples of the seed."""
     seed = read_seed(request)
     facts: dict[str, Any] = {"seed": seed, "another_seed": another_seed()}
     try:
@@ -146,7 +146,7 @@ def _report(request: AuthenticatedRequest, text: str, row: OwnParadigm | None) -
 @login_required
 @require_POST
 def check_text(request: AuthenticatedRequest) -> HttpResponse:
-    """What the linter finds in the text of the editor, as a part of its page."""
+    """Findings of the linter in the text of the editor, as a part of its page."""
     pk = request.POST.get("paradigm", "")
     row = get_paradigm(request.user, int(pk)) if pk.isdecimal() and len(pk) < 12 else None
     text = request.POST.get("text", "").replace("\r\n", "\n")

@@ -18,7 +18,7 @@ MAX_LENGTH = 200
 
 
 class LexiconSearch(forms.Form):
-    """What to look for in a lexicon."""
+    """Search of a lexicon."""
 
     language = forms.ChoiceField(required=False)
     q = forms.CharField(label="Word or form", max_length=MAX_LENGTH, required=False)

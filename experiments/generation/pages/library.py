@@ -158,7 +158,7 @@ def version(request: AuthenticatedRequest, pk: int, number: int) -> HttpResponse
 
 
 class ShareForm(forms.Form):
-    """With whom a row is shared: nobody, a lab, or the team of a study."""
+    """Sharing of a row: private, with a lab, or with the team of a study."""
 
     share_with = forms.ChoiceField(label="Shared with", required=False)
 

@@ -44,7 +44,7 @@ MOST_PREVIEWED = 70  # paradigms on one page
 
 
 class DrawForm(forms.Form):
-    """How many pairs are drawn."""
+    """Number of pairs to draw."""
 
     name = forms.CharField(max_length=150, help_text="Of the set, for you and your team.")
     n = forms.IntegerField(

@@ -31,7 +31,7 @@ from experiments.studies.languages import interface_language
 
 
 class ValidationForm(PriceForm):
-    """How many people judge each pair, and what each costs."""
+    """Participants for each pair, and the cost of each."""
 
     field_order = ("title", "judgments", "reward", "currency", "fee")
 
@@ -70,7 +70,7 @@ def instructions_in(language: str) -> str:
 
 @login_required
 def validation(request: AuthenticatedRequest, pk: int) -> HttpResponse:
-    """What a validation takes; POST with ``create`` makes the draft, without it computes again."""
+    """Requirements of a validation; POST with ``create`` makes the draft, without it computes again."""
     row = get_pair_set(request.user, pk, editing=request.method == "POST")
     initial = {"title": f"Validation of {row.name}"[:200], "judgments": JUDGMENTS, "currency": "GBP"}
     form = ValidationForm(request.POST if request.method == "POST" else initial)

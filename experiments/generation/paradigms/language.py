@@ -81,7 +81,7 @@ def parse_toml(content: bytes, *, file: str) -> tuple[dict[str, Any], str]:
 
 @dataclass(frozen=True)
 class Language:
-    """How the words of a language become a sentence.
+    """Rules that join the words of a language into a sentence.
 
     Parameters
     ----------

@@ -71,7 +71,7 @@ def tokens(segments: str, language: Language) -> tuple[Token, ...]:
 
 @dataclass(frozen=True)
 class Difference:
-    """Where two sentences differ: tokens ``first`` to before ``end``, on either side.
+    """Difference between two sentences: tokens ``first`` to before ``end``, on either side.
 
     Parameters
     ----------

@@ -201,7 +201,7 @@ class _Plan:
 
 @dataclass
 class _Draw:
-    """What was drawn for a pair: values of variables, a row or a word for each slot."""
+    """State of a draw for a pair: values of variables, a row or a word for each slot."""
 
     values: dict[str, str]
     rows: dict[str, int] = field(default_factory=dict)

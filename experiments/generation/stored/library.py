@@ -55,17 +55,17 @@ class BuiltIn:
 
     @property
     def address(self) -> str:
-        """What names it in a selection."""
+        """Its key in a selection."""
         return f"{self.paradigm.language.tag}:{self.paradigm.uid}"
 
     @property
     def possible(self) -> int:
-        """How many pairs are possible, to two digits, because it is an estimate."""
+        """Number of possible pairs, to two digits, because it is an estimate."""
         return int(float(f"{self.figures['capacity']:.1e}"))
 
     @property
     def source(self) -> str:
-        """Where the paradigm comes from."""
+        """Origin of the paradigm."""
         if self.paradigm.source:
             return self.paradigm.source
         model = {"en": "BLiMP", "zh": "CLiMP"}.get(self.paradigm.language.tag, "")
@@ -295,7 +295,7 @@ class Choice:
 
     @property
     def entry(self) -> dict[str, Any]:
-        """What a set records about it."""
+        """Its record in a set."""
         own = {"own": self.version.paradigm_id, "version": self.version.number} if self.version else {}
         return {
             "uid": self.paradigm.uid,

@@ -1,8 +1,8 @@
-"""Validation of a set of pairs by BLiMP's design: people choose between the members of some pairs.
+"""Validation of a set of pairs by BLiMP's design: participants choose between the members of some pairs.
 
 Five pairs of each paradigm are shown, five to a person (of different paradigms, where there are several),
-with one attention item, and each to twenty people. A paradigm is included if the majority is right on four of
-five.
+with one attention item, and each to twenty participants. A paradigm is included if the majority is right on
+four of five.
 """
 
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ RULE = "blimp"
 
 @dataclass(frozen=True)
 class ValidationPlan:
-    """What a validation takes, before it is made.
+    """Requirements of a validation, before it is created.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class ValidationPlan:
 
     @property
     def n_pairs(self) -> int:
-        """Pairs that people judge."""
+        """Pairs to judge."""
         return PAIRS * self.n_paradigms
 
     @property
@@ -69,7 +69,7 @@ class ValidationPlan:
 
     @property
     def participants(self) -> int:
-        """People until each pair has its judgments; each pair is in two lists."""
+        """Participants needed until each pair has its judgments; each pair is in two lists."""
         return participants_needed(self.judgments, n_lists=self.n_lists, fewest=SIDES)
 
     @property
@@ -124,7 +124,7 @@ def build_plan(
 
 
 def sampled_keys(pair_set: PairSet) -> list[str]:
-    """Return the pairs that people judge: five of each paradigm at random, by the seed of the set."""
+    """Return the pairs to judge: five of each paradigm at random, by the seed of the set."""
     keys: dict[str, list[str]] = {name: [] for name in pair_set.paradigms}
     rows = pair_set.pairs.filter(is_struck=False).values_list("paradigm", "key").order_by("pk")
     for paradigm, key in rows.iterator():
@@ -202,7 +202,7 @@ def _description(plan: ValidationPlan) -> str:
 
 
 def attention_item(pair_set: PairSet, keys: list[str]) -> dict[str, Any]:
-    """Return a catch trial: an acceptable sentence that nobody judges, and its words in reverse order."""
+    """Return a catch trial: an acceptable sentence that is not judged, and its words in reverse order."""
     rows = pair_set.pairs.filter(is_struck=False).order_by("pk")
     pair = rows.exclude(key__in=keys).first() or rows[0]
     return {

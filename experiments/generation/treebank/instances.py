@@ -62,7 +62,7 @@ class Instance:
 
 @dataclass
 class Collected:
-    """What the treebanks have of every phenomenon.
+    """Instances of every phenomenon in the treebanks.
 
     Parameters
     ----------

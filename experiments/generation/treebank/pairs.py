@@ -49,7 +49,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where the sentences come from."""
+    """Source of the sentences."""
 
     language: str
     treebank: str

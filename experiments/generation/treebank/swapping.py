@@ -71,7 +71,7 @@ def swap_value(
 
 
 class _Spelling:
-    """How forms are compared with one of the text: without marks where the text writes none."""
+    """Comparison of forms with one of the text: without marks where the text writes none."""
 
     def __init__(self, form: str, language: str) -> None:
         self.language = language

@@ -1,4 +1,4 @@
-"""``manage.py backup``: back up database and files while people take part."""
+"""``manage.py backup``: back up database and files while sessions run."""
 
 from argparse import ArgumentParser
 from dataclasses import asdict

@@ -105,7 +105,7 @@ def write_package(name: str, kinds: Collection[str], *, to: Path) -> Path:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text, encoding="utf-8")
         written.chmod(0o755)  # temporary folders are their owner's only
-        written.rename(folder)  # fails where somebody made the folder meanwhile
+        written.rename(folder)  # fails if the folder was created meanwhile
     except OSError as error:
         shutil.rmtree(written, ignore_errors=True)
         raise BadInput(

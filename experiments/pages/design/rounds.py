@@ -34,7 +34,7 @@ from experiments.studies.lifecycle import NotReady, start_round
 @require_POST
 @transaction.atomic
 def add(request: HttpRequest, slug: str) -> HttpResponse:
-    """A further round like the first, of new items, for new people."""
+    """A further round like the first, of new items, for new participants."""
     study, design = _editable(request, slug)
     if len(design.rounds) >= MOST_ROUNDS:
         messages.error(request, f"There are {MOST_ROUNDS} further rounds already.")
@@ -115,7 +115,7 @@ def remove(request: HttpRequest, slug: str, number: int) -> HttpResponse:
 @login_required
 @require_POST
 def start(request: HttpRequest, slug: str, number: int) -> HttpResponse:
-    """From now on new people get the lists of this round."""
+    """Give new participants the lists of this round."""
     study = get_study(request.user, slug, editing=True)
     try:
         start_round(study, number, request.user)

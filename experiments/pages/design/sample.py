@@ -1,4 +1,4 @@
-"""What a study asks for and shows: its target, a proposed split of the items, and items left out.
+"""Sample of a study: its target, a proposed split of the items, and items left out.
 
 What the checks say of a stored material set.
 """

@@ -1,1 +1,1 @@
-"""Edits of one study by several people: versions of forms, conflicts, and the history of values."""
+"""Edits of one study by several users: versions of forms, conflicts, and the history of values."""

@@ -55,7 +55,7 @@ class Menu:
 
 @dataclass(frozen=True)
 class Filling:
-    """What a template writes into the form, or which texts it would replace."""
+    """Texts that a template writes into the form, or would replace."""
 
     field: str
     template: TextTemplate

@@ -108,7 +108,7 @@ def _hint(text: ParticipantText, translation_of_ours: str) -> str:
 
 @login_required
 def texts(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show every text; store the study's own where nobody else changed them meanwhile."""
+    """Show every text; store the study's own unless another user changed them meanwhile."""
     if request.method == "POST":
         return _save(request, slug)
     study = get_study(request.user, slug)

@@ -82,7 +82,7 @@ def uses_of(columns: Sequence[str], mapping: Mapping[str, str]) -> dict[str, str
 
 
 class ColumnsForm(forms.Form):
-    """What each column of the files is; one choice for each."""
+    """Use of each column of the files; one choice for each."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""How files are to be read: the sheet of a spreadsheet, and whether an inferred encoding is right.
+"""Options for reading files: the sheet of a spreadsheet, and whether an inferred encoding is right.
 
 What the preview of uploaded materials shows, read in the request or, of large files, by a job.
 """

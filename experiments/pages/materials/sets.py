@@ -125,7 +125,7 @@ def delete(request: AuthenticatedRequest, slug: str) -> HttpResponse:
 
 
 def _describe_contents(row: MaterialSet) -> str:
-    """What is deleted with a set, for the history."""
+    """Content that is deleted with a set, for the history."""
     counts = [
         plural(row.sentences.count(), "sentence"),
         plural(row.pairs.count(), "pair"),

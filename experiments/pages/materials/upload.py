@@ -95,7 +95,7 @@ class ManyFilesField(forms.FileField):
 
 
 class AboutForm(forms.Form):
-    """What a researcher says of a material set."""
+    """Description of a material set."""
 
     name = forms.CharField(max_length=200, help_text="Under this name you choose the materials for a study.")
     language = language_field()
@@ -130,7 +130,7 @@ class UploadForm(AboutForm):
 
 
 class PreviewForm(AboutForm):
-    """How the files are read, and the name again."""
+    """Options for reading the files, and the name again."""
 
     format = forms.ChoiceField(choices=[(name, FORMAT_WORDS[name]) for name in FORMATS])
     split_paradigms = forms.BooleanField(

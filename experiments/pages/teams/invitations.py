@@ -27,7 +27,7 @@ ONCE = "new_invitation"  # key in the login session: the link that the next page
 
 
 class InviteForm(forms.Form):
-    """Somebody is invited by mail."""
+    """Invite a user by mail."""
 
     email = forms.EmailField(label="E-mail address", max_length=254)
     role = forms.ChoiceField(label="Role")
@@ -43,7 +43,7 @@ class InviteForm(forms.Form):
 def invitations_context(
     request: HttpRequest, team: Experiment | Lab, *, form: InviteForm | None = None
 ) -> dict[str, Any]:
-    """What owners see of invitations: the pending ones, a form, and a new link, once."""
+    """Invitations as owners see them: the pending ones, a form, and a new link, once."""
     slug = team.slug
     return {
         "invitations": steps.pending(team),
@@ -147,7 +147,7 @@ def open_link(request: HttpRequest, token: str) -> HttpResponse:
 
 @never_cache
 def invitation(request: HttpRequest) -> HttpResponse:
-    """What the invitation offers, and to which account; accepting it is a step of its own."""
+    """Offer and account of an invitation; it is accepted by a separate request."""
     offered = steps.find_invitation(request.session.get(INVITATION, ""))
     if offered is None:
         request.session.pop(INVITATION, None)

@@ -32,7 +32,7 @@ class LabForm(forms.Form):
 
 
 class LabMemberForm(forms.Form):
-    """Somebody joins the lab."""
+    """Add a member to the lab."""
 
     username = forms.CharField(max_length=150, label="User name", strip=True)
     role = forms.ChoiceField(
@@ -70,7 +70,7 @@ def labs(request: AuthenticatedRequest) -> HttpResponse:
 
 @login_required
 def lab(request: AuthenticatedRequest, slug: str) -> HttpResponse:
-    """Members, studies and history of a lab; managers add people and change roles."""
+    """Members, studies and history of a lab; managers add members and change roles."""
     row = get_lab(request.user, slug, managing=request.method == "POST")
     form = LabMemberForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
@@ -87,7 +87,7 @@ def lab(request: AuthenticatedRequest, slug: str) -> HttpResponse:
 
 
 def lab_context(request: AuthenticatedRequest, row: Lab, **forms_of_page: forms.Form) -> dict[str, Any]:
-    """What the page of a lab shows; forms with errors replace empty ones."""
+    """Context of a lab's page; forms with errors replace empty ones."""
     role = lab_role(request.user, row)
     is_manager = manages(request.user, row)
     return {

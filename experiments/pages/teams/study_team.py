@@ -1,4 +1,4 @@
-"""Who belongs to a study, with which role, and who did what.
+"""Members of a study with their roles, and the log of their actions.
 
 Links for reviewers on the page of a study's team; ``releases.views.review_pages`` has what they open.
 """
@@ -46,7 +46,7 @@ class ReviewLinkForm(forms.Form):
 
 
 def review_links_context(request: HttpRequest, study: Experiment) -> dict[str, Any]:
-    """What owners see of links for reviewers: all of them, a form, and a new link, once."""
+    """Links for reviewers as owners see them: all of them, a form, and a new link, once."""
     now = timezone.now()
     return {
         "review_links": [
@@ -91,7 +91,7 @@ SHOWN_ENTRIES = 50
 
 @login_required
 def team(request: AuthenticatedRequest, slug: str) -> HttpResponse:
-    """Members and what they did; owners add people and change roles."""
+    """Members and their actions; owners add members and change roles."""
     study = get_study(request.user, slug, editing=request.method == "POST")
     form = MemberForm(request.POST or None)
     if request.method == "POST" and form.is_valid():

@@ -1,4 +1,4 @@
-"""Pages of scored models and of comparisons with people on a release.
+"""Pages of scored models and of comparisons with humans on a release.
 
 The form of a comparison.
 """
@@ -40,7 +40,7 @@ from releases.views.models.leaderboard import newest_release
 
 
 class ComparisonForm(forms.Form):
-    """Options of a comparison of models with people on one release."""
+    """Options of a comparison of models with humans on one release."""
 
     release = forms.ModelChoiceField(Release.objects.none(), empty_label=None)
     runs = forms.ModelMultipleChoiceField(
@@ -107,7 +107,7 @@ SECTIONS = {
 
 @study_page
 def models(request: HttpRequest, study: Experiment) -> HttpResponseBase:
-    """Show the newest comparison with people, and all comparisons."""
+    """Show the newest comparison with humans, and all comparisons."""
     newest = list_comparisons(study).exclude(report={}).first()
     return _part(
         request,
@@ -129,7 +129,7 @@ def scoring_runs_page(request: HttpRequest, study: Experiment) -> HttpResponseBa
 
 @study_page
 def add(request: HttpRequest, study: Experiment) -> HttpResponseBase:
-    """Show the forms for scores and models of one's own."""
+    """Show the forms for uploaded scores and models."""
     return _add_page(request, study)
 
 

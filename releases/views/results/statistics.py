@@ -58,6 +58,6 @@ def _find(name: str) -> Statistic:
 
 
 def _choices(statistic: Statistic, exclude: str) -> dict[str, str]:
-    """The choices of the report; another version of the package computes it anew."""
+    """The choices of the report; another version of the package recomputes it."""
     version = f"{statistic.package} {statistic.version}"
     return {"exclude": exclude, "statistic": statistic.name, "package": version}
