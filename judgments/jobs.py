@@ -33,13 +33,13 @@ def prune_previews() -> None:
 
 @shared_task(name="judgments.purge_platform_ids")
 def purge_platform_ids() -> None:
-    """Delete the platform ids of people whose day has come."""
+    """Delete expired platform ids."""
     purge_due()
 
 
 @shared_task(name="judgments.grant_qualifications")
 def grant_qualifications() -> None:
-    """Keep people who saw materials from further campaigns of the same study on MTurk and Prolific."""
+    """Exclude participants who saw materials from further campaigns of the same study on MTurk and Prolific."""
     grant_missing_qualifications()
     add_missing_members()
 

@@ -39,7 +39,7 @@ def obstacles(study: Experiment) -> Iterator[str]:
 
 
 def cautions(study: Experiment) -> Iterator[str]:
-    """What may have been forgotten, as sentences; the study can be archived all the same."""
+    """Return reminders before archiving, as sentences; they do not prevent it."""
     if study.reward_minor and (n := undecided(study).count()):
         yield f"{plural(n, 'complete session')} without a decision on pay."
 

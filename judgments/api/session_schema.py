@@ -1,4 +1,4 @@
-"""What the addresses of a session take and give, for the OpenAPI document.
+"""Requests and responses of a session's endpoints, for the OpenAPI document.
 
 The views themselves are plain Django (see :mod:`judgments.api.session_views`): storing an answer is
 the busiest thing the platform does.
@@ -60,7 +60,7 @@ class PlannedTaskSerializer(serializers.Serializer[Any]):
 
 
 class BetweenSerializer(serializers.Serializer[Any]):
-    """What is shown between two trials."""
+    """A screen between two trials."""
 
     show = serializers.ChoiceField(["none", "blank", "fixation"])
     ms = serializers.IntegerField()
@@ -119,7 +119,7 @@ class RefusalSerializer(serializers.Serializer[Any]):
 
 
 class ReceiptSerializer(serializers.Serializer[Any]):
-    """What is stored for good."""
+    """Answers that are stored."""
 
     acknowledged = serializers.ListField(
         child=serializers.CharField(), help_text="Trials whose answer is stored."

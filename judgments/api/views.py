@@ -98,7 +98,7 @@ class JudgmentFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter 
 
 @extend_schema_view(get=extend_schema(summary="Judgments of a study, by session and position"))
 class JudgmentViews(generics.ListAPIView[Judgment]):
-    """Judgments that count: previews, pilots and people who withdrew are left out."""
+    """Judgments that count: previews, pilots and withdrawn participants are left out."""
 
     further_scope = ApiToken.Scope.PEOPLE
 
@@ -156,7 +156,7 @@ class MturkBatchCsv(APIView):
 
 
 class ArchiveRequest(serializers.Serializer[Any]):
-    """What an archived study is archived with."""
+    """State of an archived study."""
 
     confirm = serializers.BooleanField(
         default=False, help_text="Archive although sessions have no decision on pay."

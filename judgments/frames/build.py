@@ -104,7 +104,7 @@ def _material_columns(experiment: Experiment) -> dict[str, dict[str, str]]:
 
 
 def tie_treatment(experiment: Experiment) -> str:
-    """How the study counts both and neither; empty where it offers none of them."""
+    """Return the study's treatment of both and neither; empty if it offers neither."""
     defaults = {parameter.name: parameter.default for parameter in shown_task(experiment.task).parameters}
     if "undecided" not in defaults:
         return ""

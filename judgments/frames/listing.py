@@ -66,7 +66,7 @@ def with_sentences(
 
 
 def _shown_with_marks(judgment: Judgment, *, study: Experiment, shows: str) -> list[dict[str, Any]]:
-    """What was shown and marked, from the record of the trial."""
+    """Shown sentences and marks, from the record of the trial."""
     screen, response = judgment.trial.shown, judgment.response
     options = {option["id"]: option for option in screen.get("options", ())}
     if shows == "set":

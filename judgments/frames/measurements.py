@@ -1,4 +1,4 @@
-"""What was shown and measured with each answer: columns of the team's download and of the quality signals.
+"""Display and measurements of each answer: columns of the team's download and of the quality signals.
 
 The columns of :func:`evidence_frame` describe how a participant used the browser, and are part of no export.
 """

@@ -50,7 +50,7 @@ class Prepared:
     language: str = "en"
 
     def describe(self) -> dict[str, Any]:
-        """What would be imported, as plain values."""
+        """Preview of an import, as plain values."""
         materials = self.own_materials
         return {
             "file": self.read.file,

@@ -14,7 +14,7 @@ class Alert(models.Model):
     """One condition of a study, from the moment it was noticed until it ended."""
 
     class Kind(models.TextChoices):
-        """What the condition is about."""
+        """Subject of the condition."""
 
         FULL = "full", "study full"
         IDLE = "idle", "no arrivals"
@@ -102,7 +102,7 @@ class AlertPreferences(models.Model):
     """Whether and when a person gets mail about alerts, in hours of the person's time zone."""
 
     class Mail(models.TextChoices):
-        """How often mail is sent."""
+        """Frequency of mail."""
 
         AT_ONCE = "at_once", "at once, outside the quiet hours"
         DAILY = "daily", "once a day, all together"

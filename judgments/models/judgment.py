@@ -19,7 +19,7 @@ class Judgment(models.Model):
         TIMED_OUT = "timed_out", "timed out"
 
     class InputType(models.TextChoices):
-        """How the answer was given."""
+        """Input device of the answer."""
 
         KEYBOARD = "keyboard", "keyboard"
         MOUSE = "mouse", "mouse"

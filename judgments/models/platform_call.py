@@ -16,7 +16,7 @@ class PlatformCall(models.Model):
     """One call that changes something on a platform, from the plan to the platform's answer."""
 
     class Kind(models.TextChoices):
-        """What the call does."""
+        """Action of the call."""
 
         CREATE = "create", "create the draft"
         PUBLISH = "publish", "publish"
@@ -44,12 +44,12 @@ class PlatformCall(models.Model):
 
         @classmethod
         def spending(cls) -> set[str]:
-            """Kinds that pay people."""
+            """Kinds that pay participants."""
             return {cls.APPROVE, cls.PAY_BONUSES}
 
         @classmethod
         def taking_money(cls) -> set[str]:
-            """Kinds that pay people or set that up."""
+            """Kinds that pay participants or prepare payments."""
             return {*cls.spending(), cls.PREPARE_BONUSES}
 
         @classmethod
@@ -63,7 +63,7 @@ class PlatformCall(models.Model):
             return next((kinds for kinds in (cls.taking_money(), creating) if kind in kinds), set())
 
     class State(models.TextChoices):
-        """How far the call is."""
+        """State of the call."""
 
         PLANNED = "planned", "planned"  # not sent; can be cancelled
         SENT = "sent", "being sent"  # committed before the request leaves; after a crash as good as unknown

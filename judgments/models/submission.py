@@ -29,7 +29,7 @@ class Submission(models.Model):
             return {cls.REJECTED, cls.RETURNED, cls.TIMED_OUT, cls.SCREENED_OUT}
 
     class Decision(models.TextChoices):
-        """What we decided; sent to the platform later, and undone until then."""
+        """Our decision; sent to the platform later, and reversible until then."""
 
         NONE = "", "none"
         APPROVE = "approve", "approve"

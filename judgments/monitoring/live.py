@@ -29,13 +29,13 @@ from judgments.monitoring.overview import (
 from judgments.quality_check import LastCheck, last_check
 
 # Counts are cached for 2 s, or for 20 times the time they took: the live page costs at most a twentieth of a
-# core, whatever the number of people who watch it.
+# core, whatever the number of viewers.
 FRESH_SECONDS, COST_FACTOR = 2, 20
 
 
 @dataclass(frozen=True)
 class Bias:
-    """How often the sentence shown first is chosen."""
+    """Share of choices of the sentence shown first."""
 
     share: float
     low: float | None

@@ -332,7 +332,7 @@ def failed_jobs(studies: Sequence[Experiment]) -> dict[int, int]:
 def remarks(
     study: Experiment, numbers: dict[str, Any], n_flagged: int, failed_job: int | None
 ) -> Iterator[Remark]:
-    """What needs attention, most urgent first."""
+    """Return what requires attention, most urgent first."""
     if study.archived_at is not None:
         return
     live = reverse("study-live", args=[study.slug])

@@ -41,7 +41,7 @@ MOST_TICKED = 10 * PER_PAGE
 
 
 class EraseForm(forms.Form):
-    """How much is deleted."""
+    """Scope of the deletion."""
 
     forget = forms.BooleanField(
         required=False,

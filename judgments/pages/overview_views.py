@@ -100,7 +100,7 @@ def _filter_studies(
 def _nothing_shown(
     request: HttpRequest, visible: QuerySet[Experiment], filters: dict[str, str]
 ) -> dict[str, object]:
-    """What an empty list says: no studies at all, none that match, or archived ones that do."""
+    """Return the text of an empty list: no studies, no match, or a match among archived ones."""
     archived = StudyFilter({**filters, "status": ARCHIVED}, queryset=visible).qs
     return {
         "has_materials": MaterialSet.objects.visible_to(request.user).exists(),

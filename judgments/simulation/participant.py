@@ -149,7 +149,7 @@ UNREAD_MS = {"left-biased": 700, "random": 480}  # median of those who hardly re
 MS_PER_CHARACTER = 42  # 238 words of six characters a minute (Brysbaert 2019)
 DECIDING_MS, DOUBT_MS = 700, 600  # after reading; and more where two sentences are hardly apart
 HURRY = {"careless": 0.45}
-SPEED_SD, TRIAL_SD = 0.2, 0.35  # between people, and between the trials of one
+SPEED_SD, TRIAL_SD = 0.2, 0.35  # between participants, and between trials of one
 RELATED = ("pair__good__item__paradigm", "pair__bad__item__paradigm", "sentence__item__paradigm")
 SCALE_BIAS_SD = 0.25
 

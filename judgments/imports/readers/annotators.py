@@ -17,7 +17,7 @@ from judgments.imports.readers.cells import is_empty
 PERSON, ANSWER, ITEM, SENTENCE = "participant", "value", "item", "sentence"
 _NUMBERED = re.compile(r"(.*?\D|)[ _.\-]?(\d{1,3})")
 MAX_LONG_CELLS = 20_000_000  # answers × columns repeated with each: some 200 MB
-_MIN_ALIKE = 3  # numbered columns of one name that look like people
+_MIN_ALIKE = 3  # numbered columns of one name that look like annotators
 
 
 def long_rows(rows: Rows, patterns: Sequence[str]) -> Rows:
@@ -67,7 +67,7 @@ def answer_rows(
         if sentences:
             part[SENTENCE] = sentences[number]
         parts.append(part)
-    long = pd.concat(parts).sort_index(kind="stable")  # people one after another
+    long = pd.concat(parts).sort_index(kind="stable")  # annotators one after another
     return _with_count(
         rows, long, len(answers), f"{len(answers)} columns hold the answers to one sentence each"
     )
@@ -108,7 +108,7 @@ def _with_count(rows: Rows, long: pd.DataFrame, n_columns: int, note: str) -> Ro
 
 
 def people_columns(names: Sequence[str]) -> str:
-    """Return a pattern of numbered columns that may be people; empty where there are none.
+    """Return a pattern of numbered columns that may be annotators; empty if there are none.
 
     Examples
     --------

@@ -25,7 +25,7 @@ WHOLE = {".zip", ".parquet", *SPREADSHEETS}  # the columns of these are not at t
 
 @dataclass(frozen=True)
 class Preset:
-    """How exports of one tool are read.
+    """Rules for reading exports of one tool.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Preset:
     background : mapping of str to str
         Question → column kept with the participant.
     not_kept : tuple of str
-        Columns that identify people or say nothing of a trial, with ``*``.
+        Columns that identify participants or are irrelevant to a trial, with ``*``.
     """
 
     label: str
