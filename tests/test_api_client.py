@@ -71,7 +71,6 @@ def api(client_package, db):
     )
 
 
-@pytest.mark.slow
 def test_every_operation_but_downloads_has_a_function(client_package):
     document, problems = client_package
     assert [text for text in problems if not any(kind in text for kind in FILES)] == []
@@ -86,7 +85,6 @@ def test_every_operation_but_downloads_has_a_function(client_package):
     assert len(functions) == operations
 
 
-@pytest.mark.slow
 def test_the_client_reads_studies_and_adds_a_webhook(api, client_package, settings):
     settings.WEBHOOK_PRIVATE_TARGETS = True
     cast.study("agreement")

@@ -52,7 +52,6 @@ def fuzz(operation, headers: dict[str, str]) -> None:
     answers_as_documented()
 
 
-@pytest.mark.slow
 def test_api_answers_as_documented(api_document, headers):
     faults = {}
     operations = [operation.ok() for operation in api_document.get_all_operations()]

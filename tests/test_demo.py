@@ -132,7 +132,6 @@ def test_a_study_of_that_name_that_is_not_the_demos_is_left_alone(var):
     assert study.title == "Study demo"
 
 
-@pytest.mark.slow
 def test_a_demo_that_was_cut_off_is_completed(var, monkeypatch):
     def cut(*args, **options):
         raise KeyboardInterrupt

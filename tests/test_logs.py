@@ -73,7 +73,6 @@ def test_a_line_for_a_collector_is_one_json_object():
     assert [frame["name"] for frame in error["frames"]] == ["logged", "check_password"]
 
 
-@pytest.mark.slow
 def test_our_own_lines_go_where_django_s_go_and_leave_documents_on_stdout_alone(tmp_path):
     code = (
         "import django; django.setup(); import structlog; "

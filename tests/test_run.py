@@ -106,7 +106,6 @@ def test_mail_and_webhooks_lead_to_the_port_that_is_served(tmp_path):
         assert completed.stdout.strip() == address, completed.stderr
 
 
-@pytest.mark.slow
 def test_pages_work_before_static_files_are_collected(tmp_path):
     page = fresh_checkout(tmp_path / "var", "-W", "error::UserWarning", "-c", LOGIN_PAGE)
     assert page.stdout.split() == ["200", "True", "200"], page.stderr

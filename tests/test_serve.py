@@ -81,7 +81,6 @@ def served(tmp_path) -> Iterator[Served]:
         yield server
 
 
-@pytest.mark.slow
 @needs_proc
 def test_a_killed_worker_is_replaced_and_none_outlives_a_killed_server(served):
     assert until(lambda: len(served.workers()) == 2)
@@ -96,7 +95,6 @@ def test_a_killed_worker_is_replaced_and_none_outlives_a_killed_server(served):
     assert not served.answers()
 
 
-@pytest.mark.slow
 def test_a_request_in_progress_is_finished_on_sigterm(served):
     body = b'{"judgments": 1}'
     head = "POST /api/v1/sessions/nobody/judgments/ HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n"
@@ -115,7 +113,6 @@ def test_a_request_in_progress_is_finished_on_sigterm(served):
 UNDERSCORED = ["X_Forwarded_Proto", "X-Forwarded_Proto", "X_Forwarded-Proto"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("behind_proxy", "trusted"),
     # Limit of WSGI: behind a proxy those with underscores are read as well, so the proxy must drop them

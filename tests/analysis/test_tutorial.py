@@ -45,7 +45,6 @@ def test_prose_is_between_the_cells(notebook):
     assert not re.search(r"/work|shared/", NOTEBOOK.read_text(encoding="utf-8"))
 
 
-@pytest.mark.slow
 def test_it_runs_without_django_and_the_page_shows_what_it_gives(tmp_path):
     ran = subprocess.run(
         [sys.executable, "-c", RUN, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, timeout=300

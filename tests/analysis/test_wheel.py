@@ -86,7 +86,6 @@ def test_the_version_is_that_of_the_project():
     assert analysis.__version__ == PROJECT["version"]
 
 
-@pytest.mark.slow
 def test_the_installed_library_gives_its_examples_without_django(wheel, tmp_path):
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "site")
@@ -99,7 +98,6 @@ def test_the_installed_library_gives_its_examples_without_django(wheel, tmp_path
     assert "usage: obelus agreement" in usage
 
 
-@pytest.mark.slow
 def test_an_empty_environment_runs_the_examples(wheel, tmp_path):
     venv.create(tmp_path / "env")
     python = tmp_path / "env" / "bin" / "python"

@@ -34,7 +34,7 @@ def agree(page):
     press(page, "I agree")
 
 
-@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_questions_and_quiz_by_keyboard_then_the_answers_are_deleted(open_page, check_page, scheme):
     cast.study("agreement", quiz=QUIZ, questionnaire=QUESTIONS)
     page = open_page(color_scheme=scheme)
@@ -118,9 +118,7 @@ def test_screened_out_and_finished_pages_read_well(open_page, check_page):
     check_page(page)
 
 
-@pytest.mark.parametrize(
-    ("width", "scheme"), [(390, "light"), pytest.param(1280, "dark", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1280, "dark")])
 def test_pay_is_decided_on_a_page_that_reads_well(open_page, client, live_server, width, scheme):
     study = cast.study("agreement", reward_minor=150)
     session = cast.sit(study, "pia")

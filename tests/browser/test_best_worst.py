@@ -37,8 +37,8 @@ def mark(page: Page, name: str, place: int) -> None:
     ("width", "plain"),
     [
         (320, True),
-        pytest.param(320, False, marks=pytest.mark.slow),
-        pytest.param(1280, True, marks=pytest.mark.slow),
+        (320, False),
+        (1280, True),
         (1280, False),
     ],
 )

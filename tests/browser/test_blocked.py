@@ -39,7 +39,6 @@ def test_a_whole_session_arrives_by_a_form_at_the_end(open_page):
     expect(page.locator(".code output")).to_have_text(session.completion_code)
 
 
-@pytest.mark.slow
 def test_ten_answers_or_a_break_are_worth_a_page_and_the_sentences_go_on_there(open_page, check_page):
     practice = {"kind": "practice", "payload": PRACTICE["forced_choice"]}
     materials = material_set(n_items=26)
@@ -75,7 +74,7 @@ def test_ten_answers_or_a_break_are_worth_a_page_and_the_sentences_go_on_there(o
     assert not SessionEvent.objects.filter(kind="reload").exists()
 
 
-@pytest.mark.parametrize("script", [pytest.param(NO_DATABASE, marks=pytest.mark.slow), NO_STORAGE])
+@pytest.mark.parametrize("script", [NO_DATABASE, NO_STORAGE])
 def test_where_storage_is_blocked_as_well_nothing_is_lost_and_leaving_asks_nothing(script, open_page):
     session = a_session(materials=material_set(n_items=14))
     page = open_page()

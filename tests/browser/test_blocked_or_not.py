@@ -79,7 +79,7 @@ def test_a_worker_that_came_before_the_block_is_not_in_the_way(open_page):
     all_stored_once(session, 4)
 
 
-@pytest.mark.parametrize("away", [pytest.param("network", marks=pytest.mark.slow), "server"])
+@pytest.mark.parametrize("away", ["network", "server"])
 def test_no_form_is_sent_where_pages_do_not_come_either(away, open_page):
     session = a_session()
     page = open_page()

@@ -27,8 +27,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
     "task",
     [
         "forced_choice",
-        pytest.param("likert", marks=pytest.mark.slow),
-        pytest.param("yes_no", marks=pytest.mark.slow),
+        "likert",
+        "yes_no",
         "magnitude_estimation",
     ],
 )
@@ -73,10 +73,10 @@ def test_a_whole_session_by_keyboard(task, open_page, check_page):
 @pytest.mark.parametrize(
     "task",
     [
-        pytest.param("forced_choice", marks=pytest.mark.slow),
+        "forced_choice",
         "likert",
         "yes_no",
-        pytest.param("magnitude_estimation", marks=pytest.mark.slow),
+        "magnitude_estimation",
     ],
 )
 def test_a_whole_session_by_touch(task, open_page, check_page):

@@ -1,7 +1,6 @@
 """Every task from the link to the code: by keyboard, by touch, and without JavaScript."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -71,13 +70,7 @@ KEYS = {
 VALUES = {"likert": 6, "yes_no": 1, "magnitude_estimation": 62.5, "slider": 76, "best_worst": 1}
 
 
-def tasks(*, slow: list[str]) -> list[Any]:
-    """All tasks as parameters; the slow ones sit a session in test_engine.py or test_session.py as well."""
-    assert set(slow) < set(task_names())
-    return [pytest.param(task, marks=[pytest.mark.slow] * (task in slow)) for task in task_names()]
-
-
-@pytest.mark.parametrize("task", tasks(slow=["forced_choice", "magnitude_estimation"]))
+@pytest.mark.parametrize("task", task_names())
 def test_a_whole_session_by_keyboard(task, open_page):
     a_study(task)
     page = open_page(width=1280, height=900)
@@ -115,7 +108,7 @@ def test_a_whole_session_by_keyboard(task, open_page):
         } == {VALUES[task]}
 
 
-@pytest.mark.parametrize("task", tasks(slow=["likert", "yes_no"]))
+@pytest.mark.parametrize("task", task_names())
 def test_a_whole_session_by_touch(task, open_page, check_page):
     a_study(task)
     page = open_page(width=390, has_touch=True, is_mobile=True)
@@ -154,7 +147,7 @@ def test_a_whole_session_by_touch(task, open_page, check_page):
     assert all(judgment.rt_ms is not None for judgment in judgments)
 
 
-@pytest.mark.parametrize("task", tasks(slow=["forced_choice", "likert", "magnitude_estimation"]))
+@pytest.mark.parametrize("task", task_names())
 def test_a_whole_session_without_javascript(task, open_page):
     a_study(task)
     page = open_page(width=390, java_script_enabled=False)

@@ -79,7 +79,6 @@ def test_instructions_opened_again_leave_the_foot_in_reach(open_page, width):
     expect(text).to_be_hidden()
 
 
-@pytest.mark.slow
 def test_members_of_the_demo_pairs_have_equally_many_lines_and_answers_do_not_move(open_page):
     plan = next(plan for plan in plans() if plan.slug == "demo")
     owner = demo_user()
@@ -113,7 +112,7 @@ def long_and_short() -> list[tuple[str, str]]:
     return [(f"Books {LONG * n}was sold.", f"Books {LONG * n}were sold, he said.") for n in (0, 1, 2)]
 
 
-@pytest.mark.parametrize("width", [390, pytest.param(1280, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("task", ["likert", "yes_no", "slider", "magnitude_estimation", "forced_choice"])
 def test_answers_of_every_task_are_in_one_place(open_page, task, width):
     materials = material_set("lengths", n_items=1)
@@ -141,7 +140,7 @@ def test_answers_of_every_task_are_in_one_place(open_page, task, width):
 
 @pytest.mark.parametrize(
     "width",
-    [320, pytest.param(360, marks=pytest.mark.slow), 390, pytest.param(768, marks=pytest.mark.slow), 1280],
+    [320, 360, 390, 768, 1280],
 )
 @pytest.mark.parametrize("points", [7, 11])
 def test_points_are_in_one_row_with_both_ends_in_view(open_page, check_page, width, points):

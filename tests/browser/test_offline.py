@@ -237,7 +237,6 @@ def own_context(chromium, server) -> Iterator[BrowserContext]:
     context.close()
 
 
-@pytest.mark.slow
 def test_the_server_is_killed_and_restarted_in_the_middle(own_context, server):
     session = a_session()
     page = own_context.new_page()

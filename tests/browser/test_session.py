@@ -61,9 +61,9 @@ def answer_by_keyboard(page: Page, task: str) -> None:
     "task",
     [
         "forced_choice",
-        pytest.param("likert", marks=pytest.mark.slow),
-        pytest.param("yes_no", marks=pytest.mark.slow),
-        pytest.param("magnitude_estimation", marks=pytest.mark.slow),
+        "likert",
+        "yes_no",
+        "magnitude_estimation",
     ],
 )
 def test_a_whole_session_by_keyboard_on_a_phone(task, open_page, check_page):
@@ -94,9 +94,9 @@ def test_a_whole_session_by_keyboard_on_a_phone(task, open_page, check_page):
 @pytest.mark.parametrize(
     "task",
     [
-        pytest.param("forced_choice", marks=pytest.mark.slow),
+        "forced_choice",
         "likert",
-        pytest.param("yes_no", marks=pytest.mark.slow),
+        "yes_no",
         "magnitude_estimation",
     ],
 )
@@ -165,10 +165,10 @@ def test_a_double_click_on_next_stores_one_judgment(open_page):
 @pytest.mark.parametrize(
     ("width", "scheme"),
     [
-        pytest.param(390, "light", marks=pytest.mark.slow),
+        (390, "light"),
         (390, "dark"),
         (1280, "light"),
-        pytest.param(1280, "dark", marks=pytest.mark.slow),
+        (1280, "dark"),
     ],
 )
 def test_a_right_to_left_study_with_a_wrong_answer_is_legible_in_every_light(

@@ -77,7 +77,6 @@ def linked_pages(page: Page) -> list[str]:
     return addresses
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("part", ["house", "plan", "study", "results"])
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
 def test_every_page_of_the_studio_reads_well(studio, width, scheme, part):
@@ -104,8 +103,8 @@ def test_every_page_of_the_studio_reads_well(studio, width, scheme, part):
     ("width", "scheme", "language"),
     [
         (390, "dark", "ar"),
-        pytest.param(1280, "light", "ar", marks=pytest.mark.slow),
-        pytest.param(390, "dark", "fi", marks=pytest.mark.slow),
+        (1280, "light", "ar"),
+        (390, "dark", "fi"),
         (1280, "light", "fi"),
     ],
 )
@@ -124,9 +123,7 @@ def test_every_text_for_participants_reads_well_with_all_sections_open(studio, w
     expect(page.get_by_text("1 of your own")).to_be_visible()
 
 
-@pytest.mark.parametrize(
-    ("width", "scheme"), [pytest.param(390, "dark", marks=pytest.mark.slow), (1280, "light")]
-)
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
 def test_surprisals_of_a_scoring_run_appear_when_their_job_ends(studio, width, scheme, settings, tmp_path):
     folder = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": tmp_path}}
     settings.STORAGES = {**settings.STORAGES, "releases": folder}
@@ -151,9 +148,7 @@ def test_surprisals_of_a_scoring_run_appear_when_their_job_ends(studio, width, s
     assert pd.read_parquet(download.value.path())["surprisal_nats"].gt(0).any()
 
 
-@pytest.mark.parametrize(
-    ("width", "scheme"), [(390, "dark"), pytest.param(1280, "light", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
 def test_participants_are_selected_and_decided_on_in_one_bar(studio, width, scheme):
     page = studio(width, scheme)
     page.goto("/studies/running/participants/")
@@ -345,9 +340,7 @@ def test_a_figure_whose_image_reports_its_loading_twice_is_drawn_once(figure_pag
     assert page.locator("figure svg").count() == 1
 
 
-@pytest.mark.parametrize(
-    "width, scheme", [(390, "light"), pytest.param(1280, "dark", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("width, scheme", [(390, "light"), (1280, "dark")])
 def test_the_way_from_a_template_to_a_draft_by_keyboard(
     open_page, check_page, client, live_server, width, scheme
 ):

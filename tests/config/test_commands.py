@@ -20,7 +20,6 @@ def test_a_command_stops_where_settings_endanger_the_data(settings, name, value,
         call_command("lists", "study", skip_checks=False)
 
 
-@pytest.mark.slow
 def test_a_command_without_its_database_says_so_in_one_line(tmp_path):
     environment = {
         **os.environ,
@@ -89,7 +88,6 @@ def ended_processes(folder, **settings):
             process.kill()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "reason"), [({}, NO_SHARED_KEY), ({"SECRET_KEY": "short"}, SHORT_KEY)], ids=["none", "short"]
 )

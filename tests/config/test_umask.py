@@ -45,7 +45,6 @@ def test_database_secrets_and_uploads_are_the_owners_even_where_they_were_not(tm
     assert {name: mode for name, mode in modes(folder).items() if mode != "0o0"} == {}
 
 
-@pytest.mark.slow
 def test_folders_of_releases_are_readable_as_umask_says(tmp_path):
     result = run(tmp_path, UMASK="027")
     assert result.returncode == 0, result.stderr

@@ -84,7 +84,6 @@ def assert_alike(tables_of: Callable[[Query], set[tuple]], query: Query) -> None
     assert {name for name in names if query(f'SELECT 1 FROM "{name}" LIMIT 1')} == ROWS_OF_MIGRATIONS
 
 
-@pytest.mark.postgres
 @pytest.mark.django_db
 def test_migrations_make_the_tables_of_the_models_on_postgresql(tmp_path):
     if connection.vendor != "postgresql":
@@ -95,7 +94,6 @@ def test_migrations_make_the_tables_of_the_models_on_postgresql(tmp_path):
             assert_alike(postgresql_tables, lambda sql: migrated.execute(sql).fetchall())
 
 
-@pytest.mark.slow
 @pytest.mark.django_db
 def test_migrations_make_the_tables_of_the_models_on_sqlite(tmp_path):
     if connection.vendor != "sqlite":

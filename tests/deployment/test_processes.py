@@ -124,8 +124,6 @@ def run_code(code: str, environment: dict[str, str]) -> str:
     ).stdout.strip()
 
 
-@pytest.mark.slow
-@pytest.mark.postgres
 @needs_services
 def test_a_study_is_taken_a_job_runs_and_every_process_ends_on_sigterm(tmp_path, environment):
     assert start("migrate", environment).wait() == 0
@@ -164,7 +162,6 @@ def migrated(tmp_path_factory) -> Path:
     return folder
 
 
-@pytest.mark.slow
 def test_the_health_check_asks_by_the_name_that_is_served(migrated):
     """One host name, HTTPS, a proxy before it: another name would be refused, and HTTP led away."""
     settings = {"ALLOWED_HOSTS": SITE_HOST, "HTTPS": "yes", "BEHIND_PROXY": "yes", "DEBUG": ""}
@@ -177,7 +174,6 @@ def test_the_health_check_asks_by_the_name_that_is_served(migrated):
         assert not is_healthy("web", other)
 
 
-@pytest.mark.slow
 def test_a_process_that_has_never_worked_is_named(migrated):
     environment = {**os.environ, "VAR_DIR": str(migrated), "DATABASE_URL": "", "SECRET_KEY": ""}
     command = [sys.executable, "manage.py", "heartbeat", "worker", "--json"]

@@ -105,7 +105,6 @@ def has_roots() -> bool:
 linux_only = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the image is of Linux")
 
 
-@pytest.mark.slow
 @linux_only
 @pytest.mark.skipif(has_roots(), reason="the next test does the same in the image's root")
 def test_the_platform_runs_on_what_is_left_of_its_packages(slim: Path, tmp_path: Path) -> None:
@@ -116,7 +115,6 @@ def test_the_platform_runs_on_what_is_left_of_its_packages(slim: Path, tmp_path:
     assert "used" in printed
 
 
-@pytest.mark.slow
 @linux_only
 @pytest.mark.skipif(not has_roots(), reason="needs Debian, busybox and the rights of root")
 def test_the_platform_runs_in_the_root_file_system_of_the_image(slim: Path, tmp_path: Path) -> None:

@@ -44,7 +44,6 @@ def unit(name: str) -> configparser.ConfigParser:
     return parser
 
 
-@pytest.mark.slow
 def test_the_command_runs_with_the_settings_of_the_service_and_its_own_words(tmp_path: Path) -> None:
     programs = tmp_path / "bin"
     programs.mkdir()

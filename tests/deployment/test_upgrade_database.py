@@ -23,7 +23,7 @@ from django.db import connection
 
 from tests.database import database_url
 
-pytestmark = [pytest.mark.slow, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("analysis", "config", "experiments", "judgments", "releases", "static", "lock")
 #: The last are the engines of the test settings.

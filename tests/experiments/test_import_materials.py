@@ -195,7 +195,6 @@ def test_fourteen_published_blimp_paradigms(shared_data):
     assert pair.paradigm.phenomenon.name == "binding"
 
 
-@pytest.mark.slow
 def test_li_adger_from_its_folder(shared_data):
     output = run(shared_data("li-adger"), "--name", "LI-Adger")
     assert "2,393 pairs (28 marked for discarding)" in output
@@ -205,7 +204,6 @@ def test_li_adger_from_its_folder(shared_data):
     assert material_set.report["finding_counts"]["identical_members"] == 2
 
 
-@pytest.mark.slow
 def test_help_has_an_example():
     command = [sys.executable, "manage.py", "import_materials", "--help"]
     help_text = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout

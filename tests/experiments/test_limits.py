@@ -168,7 +168,6 @@ def test_counts_in_redis_are_exact_apart_and_expire(redis):
     assert len(redis()) == 2 and all(0 < seconds <= 120 for seconds in redis().values())
 
 
-@pytest.mark.slow
 def test_processes_with_the_same_cache_url_share_their_counts(redis):
     program = """
 import sys
@@ -199,7 +198,6 @@ for _ in range(2):
     assert answers == [["passed", "passed"], ["passed", "refused 20"]]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("variables", "counted"),
     [

@@ -187,7 +187,6 @@ def test_an_import_that_needs_too_much_memory_is_refused_with_one_sentence(
     assert resource.getrlimit(resource.RLIMIT_DATA) == limits and Upload.objects.exists()
 
 
-@pytest.mark.slow
 @pytest.mark.django_db
 def test_a_table_of_many_empty_cells_is_refused_by_the_worker_alone(ada, settings):
     """6 MB of text, 60 KB packed, pass every limit of size and need 30 times as much memory as a table."""

@@ -90,7 +90,6 @@ def test_job_of_a_killed_worker_finishes_once(start_worker, material_set, settin
     assert list(Phenomenon.objects.values_list("name", flat=True)) == ["made by attempt 2"]
 
 
-@pytest.mark.slow
 def test_a_worker_whose_waiting_processes_are_killed_runs_the_next_jobs(start_worker, material_set):
     """As when memory runs out. With one pipe for all processes, the killed one would keep its lock."""
     worker = start_worker("--concurrency", "2")

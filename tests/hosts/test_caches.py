@@ -17,7 +17,6 @@ from tests import cast
 from tests.judgments.screens.walk import hidden
 from tools.cluster import Host, until
 
-pytestmark = pytest.mark.postgres
 N_PEOPLE = 6
 
 
@@ -92,7 +91,6 @@ def study(transactional_db) -> Experiment:
     return experiment
 
 
-@pytest.mark.slow
 def test_a_study_is_opened_changed_and_closed_on_one_host_and_taken_on_another(cluster, study):
     first, second = (cluster.host(name).start_web(processes=2) for name in ("first", "second"))
     assert all(len(web_processes(host)) == 2 for host in (first, second))

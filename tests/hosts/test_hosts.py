@@ -21,7 +21,6 @@ from tests import cast
 from tests.releases.study import judged_study
 from tools.cluster import Host, until
 
-pytestmark = pytest.mark.postgres
 N_PAIRS = 2_600  # more sentences than a request imports
 CSRF = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
 
@@ -80,7 +79,6 @@ def test_a_worker_of_another_host_imports_an_upload(cluster):
     assert not (web.var / "media").exists() and not (worker.var / "media").exists()
 
 
-@pytest.mark.slow
 def test_a_worker_without_the_storage_tries_again_and_another_host_finishes(cluster):
     web = cluster.host("web").start_web()
     elsewhere = cluster.host("elsewhere")
@@ -96,7 +94,6 @@ def test_a_worker_without_the_storage_tries_again_and_another_host_finishes(clus
     assert Sentence.objects.filter(material_set__name="Corpus").count() == 2 * N_PAIRS
 
 
-@pytest.mark.slow
 def test_a_storage_that_stays_away_fails_the_job_without_a_path(cluster):
     web = cluster.host("web").start_web().start_sweeper()
     elsewhere = cluster.host("elsewhere")
@@ -109,7 +106,6 @@ def test_a_storage_that_stays_away_fails_the_job_without_a_path(cluster):
     assert not MaterialSet.objects.filter(name="Corpus").exists()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("cluster", ["redis", "rabbitmq"], indirect=True)
 def test_killed_hosts_leave_work_that_others_finish_once(cluster):
     """A web host dies in the middle of a session, a worker host in the middle of a job; others wait."""
@@ -162,7 +158,6 @@ def waits_for_pairs() -> bool:
         return bool(cursor.fetchone()[0])
 
 
-@pytest.mark.slow
 def test_an_import_killed_between_its_sentences_and_its_pairs_is_finished_once_by_another_host(cluster):
     web = cluster.host("web").start_web()
     killed = cluster.host("killed").start_worker()
@@ -205,7 +200,6 @@ def judgments_in(zipped: bytes) -> tuple[str, int]:
         return storage.checksum(release.read(names["manifest.json"])), len(rows) - 1
 
 
-@pytest.mark.slow
 def test_a_release_frozen_on_one_host_is_downloaded_from_another(cluster):
     study = judged_study()
     first, worker = cluster.host("first").start_web(), cluster.host("worker").start_worker()
@@ -242,7 +236,6 @@ def recorded_migrations(cluster):
         cursor.execute("DROP TABLE django_migrations")
 
 
-@pytest.mark.slow
 def test_a_backup_made_on_one_host_is_restored_and_served_on_another(
     cluster, recorded_migrations, empty_database
 ):

@@ -42,7 +42,6 @@ def test_blimps_batch_gives_the_published_agreement(blimp):
     assert report["reliability"]["included"]["krippendorff_alpha"] == pytest.approx(0.649, abs=0.001)
 
 
-@pytest.mark.slow
 def test_the_flow_of_exclusions_is_reported_and_a_stored_plan_does_the_same(blimp):
     step = {"name": "rejected", "scope": "session", "rule": "rejected"}
     write_plan(blimp, "approved-only", steps=[step])
@@ -52,7 +51,6 @@ def test_the_flow_of_exclusions_is_reported_and_a_stored_plan_does_the_same(blim
     assert by_plan["overall"] == by_step["overall"]
 
 
-@pytest.mark.slow
 def test_nothing_is_excluded_without_being_asked(blimp):
     assert command_document("agreement", "blimp")["overall"]["judgments"] == 6974
 
@@ -74,7 +72,6 @@ def test_unknown_names_end_with_two_and_near_names(name, options, words):
     assert error.value.returncode == 2
 
 
-@pytest.mark.slow
 def test_ratings_give_the_zscores_that_ssa_2013_ship(shared_data):
     path = shared_data("ssa2013-likert/LI.ls.results.csv")
     call_command("import_judgments", path, experiment="ssa", format="table", stdout=StringIO())

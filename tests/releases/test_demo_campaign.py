@@ -57,7 +57,6 @@ def test_it_is_closed_with_everybody_decided_and_paid_and_made_once(campaign):
     assert Campaign.objects.count() == PlatformAccount.objects.count() == 1
 
 
-@pytest.mark.slow
 def test_every_page_of_recruitment_shows_it_as_simulated(ada, campaign):
     pages = "/studies/agreement/campaigns/"
     row = Submission.objects.filter(campaign=campaign, status="approved").first()

@@ -57,7 +57,6 @@ def score_sets(study) -> tuple[ContentFile, ContentFile]:
     return ContentFile("\n".join(rows).encode(), "sets.csv"), ContentFile(metadata.encode(), "models.csv")
 
 
-@pytest.mark.slow
 def test_every_part_opens_for_members_and_states_what_it_lacks(comparison, client):
     study = comparison.release.experiment
     client.force_login(cast.ben())
@@ -195,7 +194,6 @@ def test_a_wrong_table_of_models_names_file_row_and_column_and_makes_no_run(ada)
     assert not ScoringRun.objects.exists()
 
 
-@pytest.mark.slow
 def test_prefix_scores_come_from_an_ngram_model_and_are_shown_beside_whole_sentences(ada, tmp_path):
     study = judged_study()
     MinimalPair.objects.filter(material_set=study.materials).update(
@@ -235,7 +233,6 @@ def test_a_prefix_method_without_its_pairs_reports_the_requirement(tmp_path):
     assert run.state == "failed" and "one_prefix_method" in run.error
 
 
-@pytest.mark.slow
 def test_leaderboard_gathers_comparisons_and_is_ordered_by_the_address(ada):
     study = judged_study(task="likert")
     bright, dull = scored(study, "bright"), scored(study, "dull")
@@ -295,7 +292,6 @@ def test_leaderboards_of_page_command_api_and_csv_are_one(comparison, ada):
         call_command("leaderboard", study.slug, "7")
 
 
-@pytest.mark.slow
 def test_conventions_are_never_mixed_on_one_board(comparison, ada):
     study = comparison.release.experiment
     compared(comparison.release, comparison.runs.all()[:1], signs="published")

@@ -113,7 +113,6 @@ def test_the_command_reports_each_participant_and_item_and_models(study, model):
     assert "by items:" in printed and "    item 3:" in printed and "by trigram, items:" in printed
 
 
-@pytest.mark.slow
 def test_the_page_opens_with_the_finding_and_the_figure(ada, study, model):
     page = ada.get(reverse("study-effects", args=[study.slug])).content.decode()
     finding, figure, table = (
@@ -217,7 +216,6 @@ def test_an_import_takes_the_sign_from_the_unacceptable_condition_else_from_the_
     assert (row["mixed"]["estimate"] > 0) == states_expected
 
 
-@pytest.mark.slow
 def test_the_report_of_a_study_gives_the_interaction_of_models_beside_people(study, model):
     built = build_report(study, Options(), has_pdf=False)
     effects_part = built.numbers["effects"]

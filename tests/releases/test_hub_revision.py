@@ -63,7 +63,6 @@ def spec_and_scores(folder: Path) -> list:
     return json.loads(process.stdout.strip().splitlines()[-1])
 
 
-@pytest.mark.slow
 def test_floating_name_becomes_its_commit_and_another_commit_another_key(tmp_path):
     hub(tmp_path / "then", main=OLD), hub(tmp_path / "now", main=NEW)
     then, now = spec_and_scores(tmp_path / "then"), spec_and_scores(tmp_path / "now")

@@ -112,7 +112,7 @@ def test_every_address_that_sends_csv_is_read_here():
     } <= TESTED
 
 
-@pytest.mark.parametrize("task", [pytest.param("likert", marks=pytest.mark.slow), "forced_choice"])
+@pytest.mark.parametrize("task", ["likert", "forced_choice"])
 def test_files_that_people_open_have_no_formula(client, task):
     study = judged(task)
     run = scored(study, "bright")
@@ -162,7 +162,6 @@ def test_data_files_keep_sentences_exactly_and_nothing_else_is_a_formula(client,
     assert sentences_of(study) <= set(analysis)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("task", ["likert", "forced_choice"])
 def test_releases_and_packages_keep_sentences_exactly_and_nothing_else_is_a_formula(task):
     study = judged(task)

@@ -97,7 +97,6 @@ def test_progress_of_a_prefix_run_is_counted():
     assert (now.sentences, now.done, now.percent, now.shards) == (8, 2, 25, 4)
 
 
-@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_killed_worker_costs_one_shard_of_words(settings, models_dir):
     settings.JOB_STALE_SECONDS = 2

@@ -22,7 +22,6 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_dir")]
 State = ScoreShard.State
 
 
-@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_killed_worker_costs_one_shard(settings, models_dir):
     """A real process is killed with SIGKILL in its second shard; the others are not scored again."""
@@ -38,7 +37,6 @@ def test_killed_worker_costs_one_shard(settings, models_dir):
     assert stored(run) == pytest.approx(expected(run, models_dir))
 
 
-@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_processes_claim_different_shards(settings):
     run = with_shards(a_run(cast.study("agreement")))

@@ -181,7 +181,6 @@ def test_the_command_says_what_is_wrong_with_an_unusable_file(tmp_path):
     assert "is old: its newest advisory is of 2020-01-01" in done.stdout and "Take a new copy" in done.stdout
 
 
-@pytest.mark.slow
 def test_each_exception_of_bandits_rules_has_its_reason_beside_it():
     files = subprocess.run(
         ["git", "ls-files", "*.py"], cwd=ROOT, capture_output=True, text=True, check=True

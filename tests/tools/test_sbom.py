@@ -14,9 +14,7 @@ CYCLONEDX = shutil.which("cyclonedx-py") or shutil.which("cyclonedx-py", path=f"
 
 
 @pytest.mark.skipif(CYCLONEDX is None, reason="needs cyclonedx-py: make sbom")
-@pytest.mark.parametrize(
-    "names", [("base",), pytest.param(("base", "models", "torch-cpu"), marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("names", [("base",), ("base", "models", "torch-cpu")])
 def test_the_document_is_valid_and_has_all_pins_and_hashes(tmp_path, names):
     locks = [LOCKS / f"{name}.txt" for name in names]
     pins = write_sbom(CYCLONEDX, tmp_path / "obelus.cdx.json", locks)

@@ -21,7 +21,6 @@ def test_vector_clmm(shared_vectors):
         assert getattr(fit, name) == pytest.approx(expected, abs=vector["tolerance"]), name
 
 
-@pytest.mark.slow
 def test_simulated_effect_and_spread_of_participants_are_recovered():
     rng = np.random.default_rng(3)
     participant, item = np.repeat(np.arange(60), 20), np.tile(np.arange(20), 60)

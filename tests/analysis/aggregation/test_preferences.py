@@ -59,7 +59,6 @@ def test_errors_equal_a_logistic_regression():
     assert table["se"].tolist() == pytest.approx(expected.tolist(), rel=1e-6)
 
 
-@pytest.mark.slow
 @given(st.lists(st.integers(1, 9), min_size=12, max_size=12), st.permutations(range(12)))
 def test_order_and_splitting_of_rows_do_not_matter(counts, order):
     pairs = [(a, b) for a in "abcd" for b in "abcd" if a != b]

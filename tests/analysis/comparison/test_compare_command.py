@@ -143,7 +143,6 @@ def test_bad_options_are_refused(manage, words):
     assert manage(*files(), *words, status=2).stdout == ""
 
 
-@pytest.mark.slow
 def test_a_terminal_sees_status_two_and_one_line(terminal, folder):
     (folder / "human.csv").write_text("sentence_id,score\ng1,inf\n")
     run = terminal(*files(), "--json", status=2)

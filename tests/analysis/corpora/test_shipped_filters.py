@@ -54,7 +54,6 @@ def test_every_targeted_paradigm_is_one_of_blimp():
     assert targeted - paradigms == set()
 
 
-@pytest.mark.slow
 def test_real_text_loses_plausible_shares():
     files = sorted(TREEBANK.glob("*.conllu"))
     if not files:

@@ -175,7 +175,6 @@ def ssa_rows(shared_data):
     return rows.assign(value=rows["z"], item=rows["sentence_id"].str[-2:], task="likert")
 
 
-@pytest.mark.slow
 def test_ssa_2013_likert_pairs_hold_as_published(shared_data):
     rows = ssa_rows(shared_data)
     analyses = five_analyses(rows, transform="raw")

@@ -88,7 +88,6 @@ def test_means_and_ratios_are_those_of_log_times():
     assert means["una"] / means["acc"] == pytest.approx(contrast["ratio"])
 
 
-@pytest.mark.slow
 def test_the_interval_of_a_ratio_covers_the_true_ratio_at_about_its_nominal_rate():
     holds = [
         row["ci_low"] < 1.2 < row["ci_high"]

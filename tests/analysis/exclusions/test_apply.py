@@ -84,7 +84,6 @@ def test_no_judgments_no_trouble():
     assert outcome.kept.empty and outcome.flow["judgments_left"].tolist() == [0] * 7
 
 
-@pytest.mark.slow
 @given(st.lists(st.sampled_from(STEPS), unique=True), st.sampled_from(STEPS))
 def test_another_step_never_brings_rows_back(steps, added):
     frame = study().assign(native=[True, False] * 10)
@@ -93,7 +92,6 @@ def test_another_step_never_brings_rows_back(steps, added):
     assert set(after.index) <= set(before.index)
 
 
-@pytest.mark.slow
 @given(st.lists(st.sampled_from(STEPS), unique=True), st.randoms())
 def test_kept_rows_do_not_depend_on_the_order_of_steps(steps, shuffler):
     frame = study().assign(flagged=[False] * 16 + [True] * 4)

@@ -142,7 +142,6 @@ def test_empty_frames_and_unknown_forms_are_refused(study, figures):
         figure_data(alt.LayerChart(layer=[]))
 
 
-@pytest.mark.slow
 def test_the_bundle_comes_from_the_package_and_loads_nothing():
     script = vega_bundle()
     assert "window.vegaEmbed=" in script
@@ -171,7 +170,6 @@ def legends(chart):
     return [code for code in codes if code.get("type") == "nominal" and code.get("legend", {}) is not None]
 
 
-@pytest.mark.slow
 def test_a_legend_with_one_entry_vanishes(study, figures):
     assert legends(figures["items"])
     rows = figures["items"].data.iloc[:1]

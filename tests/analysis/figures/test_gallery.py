@@ -2,8 +2,6 @@
 
 import re
 
-import pytest
-
 from analysis.figures import FIGURES, figure_data
 from tools.manual.gallery import BLOCK, PAGE, charts_of_page
 
@@ -19,7 +17,6 @@ def test_every_figure_has_its_code_and_its_picture_on_the_page():
     assert [name for name in shown.values() if not (PAGE.parents[1] / name).is_file()] == []
 
 
-@pytest.mark.slow
 def test_each_block_draws_what_its_picture_shows():
     statements = [name for name, chart in charts_of_page().items() if "statement" in figure_data(chart)]
     assert statements == []

@@ -24,7 +24,6 @@ FAST = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", SETS)
 def test_figures_are_drawn_from_published_data(name, shared_data, tmp_path):
     evidence = SETS[name](shared_data)
@@ -39,7 +38,6 @@ def test_figures_are_drawn_from_published_data(name, shared_data, tmp_path):
             )
 
 
-@pytest.mark.slow
 def test_the_published_counts_are_in_the_captions(shared_data):
     evidence = SETS["li-adger"](shared_data)
     assert "2,365 pairs" in " ".join(draw("deltas", evidence).title["subtitle"])

@@ -87,7 +87,6 @@ def test_a_separated_contrast_has_half_an_answer_more_in_each_cell():
     assert model["status"] == "penalized" and model["estimate"] == pytest.approx(fit["condition"].estimate)
 
 
-@pytest.mark.slow
 def test_yes_no_contrasts_have_slopes_where_the_data_allow():
     rows = pd.read_csv(REFERENCE / "mixed_models.csv").query("design == 'latin_square'")
     fit = contrast_model(

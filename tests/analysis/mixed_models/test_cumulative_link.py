@@ -18,16 +18,8 @@ from tests.analysis.mixed_models.test_structures import (
     variance_names,
 )
 
-# Each structure has a quick fit of another design.
-SLOW = {
-    "incomplete-participant_slope",
-    "incomplete-participant_correlated",
-    "incomplete-correlated",
-    "incomplete-uncorrelated",
-}
 
-
-@pytest.mark.parametrize("expected", reference_fits("ordinal", SLOW))
+@pytest.mark.parametrize("expected", reference_fits("ordinal"))
 def test_estimates_errors_variances_and_severity_equal_clmm(expected):
     rows = reference_rows(expected["design"])
     fit = ordinal_mixed_model(rows, outcome="rating", random=STRUCTURES[expected["structure"]])
@@ -100,7 +92,6 @@ def scale_users(people=60, items=24, sd_scale=0.6, seed=4):
     return rows, spread
 
 
-@pytest.mark.slow
 def test_use_of_the_scale_is_recovered_and_is_singular_where_all_use_it_alike():
     rows, spread = scale_users()
     fit = ordinal_mixed_model(rows, has_scale=True)
@@ -112,7 +103,6 @@ def test_use_of_the_scale_is_recovered_and_is_singular_where_all_use_it_alike():
     assert alike.variances["scale"] < 0.1
 
 
-@pytest.mark.slow
 def test_the_report_names_structure_status_scale_use_and_severity():
     rows, _ = scale_users(people=30, items=12)
     rows["expected"] = np.where(rows["condition"] > 0, "acceptable", "unacceptable")

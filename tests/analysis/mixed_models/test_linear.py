@@ -62,7 +62,6 @@ def test_people_far_apart_and_little_noise_are_fitted(noise):
     assert fit["condition"].df == pytest.approx(freedom, rel=1e-4)
 
 
-@pytest.mark.slow
 def test_a_flat_optimum_is_no_fit():
     rows = pd.DataFrame({"participant": [0, 0, 1, 1], "item": [0, 1, 0, 1], "condition": [0, 1, 1, 0]})
     for seed in range(40):

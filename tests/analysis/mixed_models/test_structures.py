@@ -26,13 +26,11 @@ STRUCTURES = {
 }
 
 
-def reference_fits(model, slow=()):
-    """Return the fits of a model by R as parameters; ``slow`` has the ids of those that take seconds."""
+def reference_fits(model):
+    """Return the fits of a model by R as parameters."""
     fits = json.loads((REFERENCE / "mixed_models.json").read_text())
-    names = {f"{fit['design']}-{fit['structure']}": fit for fit in fits if fit["model"] == model}
-    assert names.keys() >= set(slow)
     return [
-        pytest.param(fit, id=name, marks=[pytest.mark.slow] * (name in slow)) for name, fit in names.items()
+        pytest.param(fit, id=f"{fit['design']}-{fit['structure']}") for fit in fits if fit["model"] == model
     ]
 
 

@@ -205,7 +205,6 @@ def test_a_word_may_hold_a_white_space_that_is_none_in_arpa(tmp_path):
     assert token_logprobs(read_arpa(path), [["the", "c\u00a0t"]]).unknown.tolist() == [False] * 3
 
 
-@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(corpora, st.integers(2, 4), st.integers(1, 5), st.integers(20, 200), st.randoms(use_true_random=False))
 def test_blocks_line_ends_and_order_of_lines_change_nothing(

@@ -58,7 +58,6 @@ def test_without_an_effect_power_is_at_most_half_alpha(n):
     assert float(paired_t_power(n, 0.0)) == pytest.approx(0.025, abs=1e-9)
 
 
-@pytest.mark.slow
 @given(st.floats(0.55, 0.99))
 def test_enough_participants_stay_enough(share):
     n = enough_participants("forced_choice", share)

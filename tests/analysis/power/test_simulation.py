@@ -55,7 +55,6 @@ def test_more_trials_and_more_people_bring_more_power():
     assert designs[1]["power"] > designs[0]["power"]
 
 
-@pytest.mark.slow
 def test_items_that_differ_make_the_test_by_participants_too_hopeful():
     noise = Noise(item_effect=0.6)
     by_people = simulated_row("likert", 0.0, noise=noise, participants=[40], lists=2, draws=1000)

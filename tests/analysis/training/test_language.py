@@ -36,8 +36,8 @@ def break_at(epoch, step):
         ("lstm", "space", {}),
         ("lstm", "chars", {"casing": "lower"}),
         ("transformer", "space", {"casing": "lower", "punctuation": "split"}),
-        pytest.param("transformer", "chars", {}, marks=pytest.mark.slow),
-        pytest.param("transformer", "bpe", {}, marks=pytest.mark.slow),
+        ("transformer", "chars", {}),
+        ("transformer", "bpe", {}),
     ],
 )
 def test_a_model_learns_more_than_frequency_and_scores_as_reported(tmp_path, corpus_file, kind, tokens, more):
@@ -62,9 +62,9 @@ def test_a_model_learns_more_than_frequency_and_scores_as_reported(tmp_path, cor
         ("lstm", (0, 7)),
         ("lstm", (1, 11)),
         ("lstm", (2, 2)),
-        pytest.param("transformer", (0, 7), marks=pytest.mark.slow),
+        ("transformer", (0, 7)),
         ("transformer", (1, 11)),
-        pytest.param("transformer", (2, 2), marks=pytest.mark.slow),
+        ("transformer", (2, 2)),
     ],
 )
 def test_a_run_broken_off_and_resumed_gives_the_numbers_of_an_unbroken_one(tmp_path, corpus_file, kind, at):

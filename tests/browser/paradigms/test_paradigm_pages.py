@@ -49,7 +49,6 @@ def addresses():
     ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
 def test_every_page_of_paradigms_reads_well(workbench, width, scheme):
     page = workbench(width, scheme)

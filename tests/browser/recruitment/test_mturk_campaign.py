@@ -62,7 +62,6 @@ def publish(page, double):
     return Campaign.objects.get()
 
 
-@pytest.mark.slow
 def test_a_campaign_on_mturk_from_the_account_to_its_closing(researcher, worker_page, double):
     cast.study(
         "agreement",

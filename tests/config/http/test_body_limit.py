@@ -109,7 +109,6 @@ def test_large_files_leave_threads_to_others():
         assert middleware(large_request("/materials/upload/")).status_code == 204
 
 
-@pytest.mark.slow
 def test_the_server_answers_before_a_large_body_of_a_stranger_has_arrived(tmp_path):
     def status_of(address, **headers):
         with closing(http.client.HTTPConnection("127.0.0.1", served.port, timeout=30)) as line:

@@ -64,7 +64,6 @@ def test_more_pairs_than_the_words_make_are_refused(monkeypatch):
         minimal_pairs("anaphor_number_agreement", 100)
 
 
-@pytest.mark.slow
 def test_corpus_leaves_out_the_test_material_and_is_seeded():
     held_out = set(minimal_pairs(PARADIGMS[0], 100)["sentence_good"])
     corpus = acceptable_sentences(2_200, without=held_out)
@@ -73,7 +72,6 @@ def test_corpus_leaves_out_the_test_material_and_is_seeded():
     assert corpus != acceptable_sentences(2_200, seed=1, without=held_out)
 
 
-@pytest.mark.slow
 def test_corpus_teaches_agreement():
     pairs = Counter(
         pair

@@ -166,7 +166,7 @@ def test_the_lexicon_has_the_size_of_the_specification():
         assert len(LEXICON.select("name", {"gender": gender})) >= n
 
 
-@pytest.mark.parametrize("language", [pytest.param("en", marks=pytest.mark.slow), "zh"])
+@pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_shipped_lexicon_has_no_faults(language):
     assert [str(error) for error in lexicon_faults(language, lexicon_folder(language))] == []
 
@@ -282,7 +282,6 @@ def test_a_missing_form_names_the_remedy(tmp_path):
     assert any("frozen.csv: was frozen from other rows" in line for line in faults)
 
 
-@pytest.mark.slow
 def test_the_command_lists_counts(capsys):
     call_command("check_lexicon", "en", "--json")
     document = json.loads(capsys.readouterr().out)

@@ -65,7 +65,6 @@ def test_a_thousand_pairs_have_two_thousand_sentences():
     assert len(texts) == 2000
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not CLIMP.is_dir(), reason="CLiMP's data are not beside the project")
 def test_no_sentence_is_taken_from_climp():
     published = set()

@@ -180,7 +180,6 @@ def test_prefixes_stop_before_the_word_that_is_compared(tmp_path):
     assert row["sentence_good"].startswith(f"{row['two_prefix_prefix_good']} {row['two_prefix_word']} ")
 
 
-@pytest.mark.slow
 def test_an_edited_pair_keeps_its_shared_word_or_the_place_of_it():
     paradigm = find_paradigm("sentential_negation_npi_licensor_present")
     drawn = sample_pairs(paradigm, 1, seed=2)[0]

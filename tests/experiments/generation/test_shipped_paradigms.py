@@ -19,37 +19,33 @@ READ = ROOT / "tests" / "reference" / "paradigms_read.csv"
 SYMMETRIC = ("anaphor", "determiner_noun", "irregular_plural", "regular_plural", "distractor")
 
 
-@pytest.mark.parametrize(
-    "uid",
-    [
-        pytest.param(uid, marks=[pytest.mark.slow] * (number % 8 > 0))
-        for number, uid in enumerate(shipped_paradigms())
-    ],
-)
-def test_a_shipped_paradigm_is_clean(uid):
-    report = lint(uid, n=250)
-    assert [str(finding) for finding in report.findings if finding.level == "error"] == []
-    assert report.n_frames >= 2 and report.capacity >= 20_000
-    for row in report.rows:
-        texts = row["sentence_good"], row["sentence_bad"]
-        assert all(text[0].isupper() and text[-1] in ".?" and "  " not in text for text in texts)
-        assert not any(re.search(r"\b(that that|the the|a a)\b", text) for text in texts), texts
-        assert len(texts[0].split()) == len(texts[1].split())
+def test_every_shipped_paradigm_is_clean(subtests):
+    for uid in shipped_paradigms():
+        with subtests.test(uid):
+            report = lint(uid, n=250)
+            assert [str(finding) for finding in report.findings if finding.level == "error"] == []
+            assert report.n_frames >= 2 and report.capacity >= 20_000
+            for row in report.rows:
+                texts = row["sentence_good"], row["sentence_bad"]
+                assert all(text[0].isupper() and text[-1] in ".?" and "  " not in text for text in texts)
+                assert not any(re.search(r"\b(that that|the the|a a)\b", text) for text in texts), texts
+                assert len(texts[0].split()) == len(texts[1].split())
 
 
-@pytest.mark.parametrize("uid", [uid for uid in shipped_paradigms() if uid.startswith(SYMMETRIC)])
-def test_no_critical_word_tells_which_member_is_good(uid):
-    good, bad = {}, {}
-    for row in sample_pairs(find_paradigm(uid), 400):
-        for side, counts in (("good", good), ("bad", bad)):
-            start, end = row[f"critical_{side}"]
-            word = row[f"sentence_{side}"][start:end].casefold()
-            counts[word] = counts.get(word, 0) + 1
-    frequent = {word for word in good | bad if good.get(word, 0) + bad.get(word, 0) >= 60}
-    assert all(0.4 < good.get(word, 0) / (good.get(word, 0) + bad.get(word, 0)) < 0.6 for word in frequent)
+def test_no_critical_word_tells_which_member_is_good(subtests):
+    for uid in [uid for uid in shipped_paradigms() if uid.startswith(SYMMETRIC)]:
+        with subtests.test(uid):
+            good, bad = {}, {}
+            for row in sample_pairs(find_paradigm(uid), 400):
+                for side, counts in (("good", good), ("bad", bad)):
+                    start, end = row[f"critical_{side}"]
+                    word = row[f"sentence_{side}"][start:end].casefold()
+                    counts[word] = counts.get(word, 0) + 1
+            totals = {word: good.get(word, 0) + bad.get(word, 0) for word in good | bad}
+            shares = {word: good.get(word, 0) / total for word, total in totals.items() if total >= 60}
+            assert all(0.4 < share < 0.6 for share in shares.values())
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not BLIMP.is_dir(), reason="BLiMP's data are not beside the project")
 def test_no_sentence_is_taken_from_blimp():
     published = {

@@ -331,7 +331,6 @@ def test_marks_line_ends_and_byte_order_marks_change_nothing(bench):
     assert marked == plain
 
 
-@pytest.mark.slow
 def test_only_needed_rows_of_a_large_table_are_kept(bench):
     large = ENGLISH_TABLE + "".join(f"verb{n // 40}\tform{n}\tV;PRS;3;SG\n" for n in range(100_000))
     tracemalloc.start()
@@ -361,7 +360,6 @@ def third_singular(lemma):
     return irregular.get(lemma) or (f"{lemma[:-1]}ies" if re.search("[^aeiou]y$", lemma) else f"{lemma}s")
 
 
-@pytest.mark.slow
 def test_the_english_treebank_has_as_many_pairs_as_the_reference_counts(bench, shared_data):
     folder = shared_data("ud-english-ewt")
     trees = b"".join(path.read_bytes() for path in sorted(folder.glob("*.conllu")))

@@ -147,7 +147,6 @@ def test_a_dense_table_of_as_many_cells_is_read(tmp_path):
     assert read_sheet(path).frame.shape == (600, 1_999)  # above one million cells, as its bytes allow
 
 
-@pytest.mark.slow
 def test_columns_repeated_with_every_answer_are_refused_before_they_are_repeated(tmp_path):
     people, others = NAMES[1:1_001], [f"note{number}" for number in range(900)]
     path = tmp_path / "wide.csv"

@@ -115,7 +115,6 @@ def test_li_adger_in_any_order(shared_data, order):
     assert sentence["attributes"]["judgement"] == pytest.approx(-0.99994)
 
 
-@pytest.mark.slow
 def test_li_adger_report_names_the_two_left_pairs_with_identical_members(shared_data):
     materials = read_materials([shared_data("li-adger")])
     report = check(materials)

@@ -204,7 +204,6 @@ def test_failed_restore_leaves_nothing_behind(odd_values, tmp_path, monkeypatch)
     assert not Session.objects.exists() and not default_storage.exists("uploads/sentences.csv")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("key", ["", "a key"])
 def test_changed_or_shortened_backup_is_refused(transactional_db, tmp_path, key):
     cast.ada()
@@ -260,7 +259,6 @@ def test_pieces_of_an_encrypted_backup_cannot_be_exchanged(tmp_path):
                     reader.readall()
 
 
-@pytest.mark.slow
 def test_tables_of_an_earlier_version_are_backed_up_as_they_are_and_migrated_when_restored(tmp_path):
     def installation(name, *command):
         variables = {"DATABASE_URL": f"sqlite:///{tmp_path}/{name}.sqlite3", "VAR_DIR": str(tmp_path / name)}

@@ -56,7 +56,6 @@ def backups_in(bucket):
     return [name for name in bucket.names() if name.startswith("backups/")]
 
 
-@pytest.mark.slow
 def test_a_backup_on_s3_is_listed_verified_and_restored(bucket, installation, tmp_path):
     former = rows_of(Judgment)
     document = command("backup")
@@ -79,7 +78,6 @@ def test_a_backup_on_s3_is_listed_verified_and_restored(bucket, installation, tm
     assert list(tmp_path.iterdir()) == []  # no copy is left on this machine
 
 
-@pytest.mark.slow
 def test_scheduled_backups_go_to_s3_and_the_newest_are_kept(bucket, settings):
     settings.BACKUP_HOURS, settings.BACKUP_KEEP = 24, 2
     for day in (1, 2, 3):
@@ -97,7 +95,6 @@ def test_scheduled_backups_go_to_s3_and_the_newest_are_kept(bucket, settings):
     assert created[1] == "2026-01-03T03:00:00+00:00" and created == sorted(created, reverse=True)
 
 
-@pytest.mark.slow
 def test_a_store_that_refuses_a_part_keeps_nothing_and_the_earlier_backups_stay(
     bucket, installation, settings, tmp_path
 ):
@@ -144,7 +141,6 @@ def test_a_store_that_returns_another_file_keeps_no_copy_and_the_earlier_backups
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.slow
 def test_old_backups_that_cannot_be_deleted_fail_no_backup(bucket, settings):
     settings.BACKUP_KEEP = 1
     storages["backups"].save("obelus-20260101T030000Z-00000001.backup", ContentFile(b"old"))
@@ -153,7 +149,6 @@ def test_old_backups_that_cannot_be_deleted_fail_no_backup(bucket, settings):
     assert len(backups_in(bucket)) == 2 and last_backup() is not None
 
 
-@pytest.mark.slow
 def test_a_missing_bucket_and_an_absent_server_are_named(bucket, settings):
     options = {**bucket.storage("backups")["OPTIONS"], "bucket_name": "absent"}
     settings.STORAGES = {**settings.STORAGES, "backups": {**bucket.storage(""), "OPTIONS": options}}

@@ -69,7 +69,6 @@ def printed(*arguments, **options):
     return output.getvalue()
 
 
-@pytest.mark.slow
 def test_every_kind_is_installed_and_in_use(installed):
     rows = json.loads(printed("plugins", json=True))["plugins"]
     assert {row["kind"]: row["problem"] for row in rows} == dict.fromkeys(
@@ -78,7 +77,6 @@ def test_every_kind_is_installed_and_in_use(installed):
     assert scorer("example:characters").score(["cats", "a"]).logprob.tolist() == [-4.0, -1.0]
 
 
-@pytest.mark.slow
 @pytest.mark.django_db
 def test_a_study_with_its_task_is_answered_counted_and_drawn(installed, client, tmp_path):
     study = cast.study("agreement", task="example", n_lists=1)
@@ -213,7 +211,6 @@ def test_startplugin_writes_the_example_and_refuses_to_overwrite(tmp_path, monke
         printed("startplugin", "obelus-example", to=tmp_path)
 
 
-@pytest.mark.slow
 def test_a_started_package_with_another_name_passes_its_tests_and_is_accepted(tmp_path, monkeypatch):
     printed("startplugin", "obelus-thumb-up", to=tmp_path)
     folder = tmp_path / "obelus-thumb-up"

@@ -12,7 +12,7 @@ from django.db import connection
 from experiments.management.commands.migrate import LOCK
 from tests.database import database_url, empty_database
 
-pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 ROOT = Path(__file__).resolve().parents[3]
 APP = "contenttypes"  # two migrations; the lock is the same for all
 
@@ -33,7 +33,6 @@ def migrate(address: str) -> subprocess.Popen[str]:
     return subprocess.Popen(words, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
 
 
-@pytest.mark.slow
 def test_hosts_that_start_at_once_migrate_once(address):
     with psycopg.connect(address, autocommit=True) as earlier:
         earlier.execute("SELECT pg_advisory_lock(%s)", [LOCK])  # a host that migrates already

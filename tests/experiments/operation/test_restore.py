@@ -19,7 +19,6 @@ from django.db import connection
 from experiments.operation import archive
 from tests.database import database_url
 
-pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[3]
 PILOT = "tests.experiments.operation.pilot"
 KEY = "the key of both installations, as the manual asks for"
@@ -142,7 +141,6 @@ def move(origin: Installation, target: Installation, folder: Path) -> tuple[dict
     return backup, target.manage("restore", backup["file"])
 
 
-@pytest.mark.postgres
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_an_installation_moves_to_the_other_kind_of_database_and_back(create, server, tmp_path, kind):
     """There into tables that exist, back into a database without any."""
@@ -209,7 +207,6 @@ REFUSED = {
 }
 
 
-@pytest.mark.postgres
 @pytest.mark.parametrize("case", REFUSED)
 def test_a_row_that_postgresql_refuses_is_named_and_nothing_is_restored(
     create, server, pilot, tmp_path, case
@@ -239,7 +236,6 @@ def test_a_row_that_postgresql_refuses_is_named_and_nothing_is_restored(
     assert target.files() == set()
 
 
-@pytest.mark.postgres
 def test_after_a_refused_row_the_corrected_backup_is_restored(create, server, backup, tmp_path):
     target = create("postgresql")
     wrong = rewritten(backup, tmp_path, change_row=("judgments.Signal", "reason", None))

@@ -53,7 +53,6 @@ def changes(study, action="settings changed"):
     return [entry.details["changes"] for entry in study.audit.filter(action=action)]
 
 
-@pytest.mark.slow
 def test_saving_a_page_unchanged_changes_and_logs_nothing_and_keeps_a_dry_run_valid(study, editors):
     ada, _ = editors
     freeze_preview(study)

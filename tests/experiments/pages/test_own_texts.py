@@ -146,7 +146,6 @@ def test_a_text_without_its_placeholders_is_not_saved(client, text, problem):
     assert refused.status_code == 422
 
 
-@pytest.mark.slow
 def test_two_editors_of_the_texts_lose_nothing_and_viewers_only_read(client):
     study = cast.draft("agreement", language="de")
     client.force_login(cast.ada())

@@ -33,7 +33,6 @@ def sent(**changes):
     return {"paradigm": PARADIGMS, "name": "Anaphors", "n": "8", "seed": "3"} | changes
 
 
-@pytest.mark.slow
 def test_a_set_is_previewed_then_drawn(ada):
     text = ada.get(PREVIEW, {"paradigm": PARADIGMS, "seed": 3}).content.decode()
     assert text.count("<tr>") == 2 + 2 * 5 and "Draw a set" in text

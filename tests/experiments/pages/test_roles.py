@@ -46,7 +46,7 @@ def study():
     "name",
     [
         pytest.param("ben", id="viewer"),
-        pytest.param("vera", id="viewer of the lab", marks=pytest.mark.slow),
+        pytest.param("vera", id="viewer of the lab"),
     ],
 )
 def test_no_address_of_a_study_lets_a_viewer_change_anything(client, study, name):

@@ -84,8 +84,8 @@ def unnoticed(campaign, platform):
     ("prepares", "shows_at_once"),
     [
         pytest.param(True, True, id="bonuses set up first"),
-        pytest.param(True, False, id="bonuses that show later", marks=pytest.mark.slow),
-        pytest.param(False, True, id="bonuses with tokens", marks=pytest.mark.slow),
+        pytest.param(True, False, id="bonuses that show later"),
+        pytest.param(False, True, id="bonuses with tokens"),
     ],
 )
 def test_a_kill_at_any_place_pays_nobody_twice_and_leaves_nobody_out(prepares, shows_at_once):

@@ -56,7 +56,6 @@ def check(campaign, double, place):
     assert 0 not in paid.values() or is_noticed(campaign), place
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("recruiter", platforms.WITH_SUBMISSIONS)
 def test_a_kill_at_any_place_pays_nobody_twice_and_leaves_nobody_out(recruiter, settings):
     study = cast.study("agreement", n_lists=1, reward_minor=150)

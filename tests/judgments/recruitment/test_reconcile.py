@@ -133,7 +133,6 @@ def test_the_campaign_follows_the_platform(campaign, platform):
     assert campaign.state == "paused"
 
 
-@pytest.mark.slow
 def test_reading_five_hundred_submissions_takes_few_queries(
     campaign, platform, django_assert_max_num_queries
 ):

@@ -91,7 +91,6 @@ def test_agreement_of_one_round_is_that_of_its_judgments_by_command_page_and_api
     assert client.get("/studies/two/figures/items.svg?round=2").status_code == 200
 
 
-@pytest.mark.slow
 def test_a_report_of_one_round_is_of_its_people_and_answers(tmp_path, client):
     experiment = two_rounds()
     printed = StringIO()

@@ -15,8 +15,6 @@ from tests.database import database_url, empty_database
 
 N_PEOPLE, N_LISTS, N_ITEMS = 200, 4, 4
 
-pytestmark = [pytest.mark.postgres, pytest.mark.slow]
-
 
 @pytest.fixture
 def environment(tmp_path):

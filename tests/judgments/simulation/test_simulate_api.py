@@ -129,7 +129,6 @@ def test_what_cannot_be_simulated_is_explained(arguments, message):
     assert caught.value.returncode == 2 and not Session.objects.exists()
 
 
-@pytest.mark.slow
 def test_participants_like_a_model_follow_the_sign_and_size_of_its_scores(tmp_path):
     experiment = study()
     path = score_file(tmp_path, backwards())

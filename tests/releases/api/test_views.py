@@ -53,7 +53,6 @@ def test_agreement_takes_the_choices_of_the_command():
     assert api(cast.ada()).get(address, {"ties": "maybe"}).json()["code"] == "invalid"
 
 
-@pytest.mark.slow
 def test_page_command_and_api_offer_methods_of_intervals(ada):
     study = judged_study()
     address, page = f"/api/v1/studies/{study.slug}/agreement/", reverse("study-agreement", args=[study.slug])

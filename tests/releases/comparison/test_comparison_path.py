@@ -44,7 +44,7 @@ def modules_entered(comparison):
 
 @pytest.mark.parametrize(
     "task",
-    ["forced_choice", *(pytest.param(task, marks=pytest.mark.slow) for task in ("likert", "yes_no"))],
+    ["forced_choice", "likert", "yes_no"],
 )
 def test_a_comparison_passes_at_most_twenty_modules_from_release_and_scores_to_the_adc(task):
     study = judged_study(task=task)

@@ -93,7 +93,6 @@ def test_a_page_of_an_older_version_keeps_it(ada):
     assert ada.get(address, {"plan": "careful@7"}).status_code == 400
 
 
-@pytest.mark.slow
 def test_the_api_uses_the_plan_and_names_it():
     study = flagged_study(task="yes_no")
     client = api(cast.ada())

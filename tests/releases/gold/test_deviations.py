@@ -150,7 +150,6 @@ def test_a_closed_study_is_compared_with_the_participants_of_its_target(
     assert bool(row["since"]) == (verdict == "deviation")
 
 
-@pytest.mark.slow
 def test_the_exclusion_plan_of_before_the_first_answer_is_what_counts(client):
     study = cast.draft(target_judgments=6)
     Design.objects.create(experiment=study, n_lists=2, seed=5)
@@ -174,7 +173,6 @@ def test_the_exclusion_plan_of_before_the_first_answer_is_what_counts(client):
     assert listed(client)["exclusion_plan"]["verdict"] == "as planned"
 
 
-@pytest.mark.slow
 def test_editors_write_reasons_and_every_version_is_kept(client):
     study = changed(opened(), debrief="Thank you.")
     ben, cleo = cast.ben(), cast.cleo()
@@ -216,7 +214,6 @@ def test_the_api_gives_the_list_and_takes_reasons(ada):
     assert api.get(API).status_code == 404
 
 
-@pytest.mark.slow
 def test_release_and_page_have_the_same_rows_and_the_same_bytes_twice(ada):
     study = changed(opened(), debrief="Thank you.")
     cast.sit(study)
@@ -240,7 +237,6 @@ def test_release_and_page_have_the_same_rows_and_the_same_bytes_twice(ada):
     assert "`deviations.csv`" in first["README.md"].decode()
 
 
-@pytest.mark.slow
 def test_methods_and_report_name_deviations_with_reasons_and_what_is_not_stated(ada):
     study = changed(opened(), debrief="Thank you.", consent="You may stop.")
     for number in range(3):

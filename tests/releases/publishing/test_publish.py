@@ -195,7 +195,6 @@ def test_zenodo_gets_authors_licence_and_version(release, double, connect):
     )
 
 
-@pytest.mark.slow
 def test_the_next_release_is_a_new_version_of_the_record_with_its_own_files(study, release, double, connect):
     account = connect("zenodo")
     first = publish(release, account, is_public=True)
@@ -229,7 +228,6 @@ def test_a_lost_answer_makes_no_second_new_version(study, release, double, conne
     assert len(double.depositions) == 2 and double.count("/actions/newversion") == 1
 
 
-@pytest.mark.slow
 def test_the_draft_of_another_new_version_is_not_overwritten(study, release, double, connect):
     account = connect("zenodo")
     publish(release, account, is_public=True)
@@ -240,7 +238,6 @@ def test_the_draft_of_another_new_version_is_not_overwritten(study, release, dou
     assert files_of(double, second) == before and len(double.depositions) == 2
 
 
-@pytest.mark.slow
 def test_the_release_before_a_published_one_gets_a_record_of_its_own(study, release, double, connect):
     account = connect("zenodo")
     publish(ready_release(study, seed=7), account, is_public=True)
@@ -249,7 +246,6 @@ def test_the_release_before_a_published_one_gets_a_record_of_its_own(study, rele
     assert len({row["concept"] for row in double.depositions.values()}) == 2
 
 
-@pytest.mark.slow
 def test_a_record_that_this_account_may_not_continue_is_named_as_replaced(study, release, double, connect):
     account = connect("zenodo")
     first = publish(release, account, is_public=True)

@@ -38,7 +38,6 @@ def figure(client, study, name, **query):
     return answer.content.decode()
 
 
-@pytest.mark.slow
 def test_pages_and_figures_of_the_same_data_read_the_judgments_once(ada, reads, monkeypatch):
     monkeypatch.setattr(
         judgment_cache, "SETTLED", timedelta(0)

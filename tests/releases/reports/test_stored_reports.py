@@ -21,7 +21,6 @@ def bucket(settings: LazySettings, monkeypatch: pytest.MonkeyPatch):
         yield double
 
 
-@pytest.mark.slow
 def test_a_report_is_computed_once_and_replaced_when_the_data_change(ada: Client, bucket: s3.S3Double):
     study = judged_study(task="likert")
     first = ada.get(API).json()
@@ -35,7 +34,6 @@ def test_a_report_is_computed_once_and_replaced_when_the_data_change(ada: Client
     assert len(bucket.names()) == 1 and bucket.names() != [name]
 
 
-@pytest.mark.slow
 def test_a_report_by_a_job_is_read_by_the_page(ada: Client, bucket: s3.S3Double, monkeypatch):
     monkeypatch.setitem(report_cache.MAX_JUDGMENTS, "reliability", 0)
     judged_study(task="likert")
@@ -45,7 +43,6 @@ def test_a_report_by_a_job_is_read_by_the_page(ada: Client, bucket: s3.S3Double,
     assert len(bucket.names()) == 1
 
 
-@pytest.mark.slow
 def test_pages_and_api_say_that_the_storage_is_away_and_answer_when_it_is_back(
     ada: Client, bucket: s3.S3Double
 ):

@@ -82,7 +82,6 @@ def test_slow_model_is_asked_for_few_sentences(timed):
     assert clock.now < 60 and cost["basis"] == "a probe of 16 sentences"
 
 
-@pytest.mark.slow
 def test_rate_is_that_of_a_long_shard_and_not_of_beginning(timed):
     timed(each_s=0.04)
     rates = []

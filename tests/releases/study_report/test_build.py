@@ -51,7 +51,6 @@ def new_report(study, **options):
     return report
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("drawn_once")
 @pytest.mark.parametrize("task", ["forced_choice", "likert", "yes_no"])
 def test_the_report_has_the_numbers_of_pages_and_commands(task):
@@ -88,7 +87,6 @@ def test_the_report_names_the_method_of_its_intervals_and_cites_it(people, metho
     assert [name for name in ("Dean, N.", "Owen, A.") if name in html] == [author]
 
 
-@pytest.mark.slow
 def test_the_command_writes_the_same_bytes_twice_and_refuses_another_report(tmp_path, capsys):
     study = judged_study()
     words = ["report", study.slug, "--out", str(tmp_path / "one"), "--rule", "4/5", "--pdf"]
@@ -106,7 +104,6 @@ def test_the_command_writes_the_same_bytes_twice_and_refuses_another_report(tmp_
     assert document["numbers"]["agreement"]["overall"]["items"] == 4
 
 
-@pytest.mark.slow
 def test_the_five_analyses_are_computed_once_for_numbers_and_figures(monkeypatch):
     def fail_when_repeated(*args, **kwargs):
         raise AssertionError("the figures compute what the numbers hold")
@@ -116,7 +113,6 @@ def test_the_five_analyses_are_computed_once_for_numbers_and_figures(monkeypatch
     assert 'aria-label="Five analyses of each contrast' in html and 'aria-label="Effect sizes' in html
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("drawn_once")
 def test_a_report_shows_and_cites_the_chosen_correction(tmp_path):
     study = judged_study(task="likert")
@@ -132,7 +128,6 @@ def test_a_report_shows_and_cites_the_chosen_correction(tmp_path):
 
 
 @pytest.mark.usefixtures("drawn_once")
-@pytest.mark.slow
 def test_a_report_tests_equivalence_where_a_smallest_effect_is_given(ada, tmp_path):
     study = judged_study(task="likert")
     call_command("report", study.slug, "--out", str(tmp_path / "report"), "--sesoi", "0.2")
@@ -146,7 +141,6 @@ def test_a_report_tests_equivalence_where_a_smallest_effect_is_given(ada, tmp_pa
     assert answer.status_code == 400 and "no smallest effect of interest" in answer.content.decode()
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("drawn_once")
 def test_a_report_has_response_times_and_names_the_outlier_rule(tmp_path):
     study = judged_study(task="likert")
@@ -156,7 +150,6 @@ def test_a_report_has_response_times_and_names_the_outlier_rule(tmp_path):
     assert "Baayen, R. H." in page and "48 of 48 response times" in page or "48 response times" in page
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("drawn_once")
 def test_a_report_has_the_multiverse_where_it_is_asked_for(tmp_path):
     study = judged_study(task="likert")
@@ -175,7 +168,6 @@ def test_bad_choices_end_with_two_and_leave_nothing(tmp_path):
     assert not (tmp_path / "none").exists()
 
 
-@pytest.mark.slow
 def test_the_page_is_one_file_without_external_requests_or_participant_names(tmp_path):
     study = judged_study(title="<b>Bold & risky</b>")
     person = study.participants.first()
@@ -194,7 +186,6 @@ def test_the_page_is_one_file_without_external_requests_or_participant_names(tmp
     assert len(ids) == len(set(ids))
 
 
-@pytest.mark.slow
 def test_marks_behind_signs_have_the_same_colours_on_dark_paper():
     study = judged_study("judged", task="likert")
     html = build_report(study, Options(), has_pdf=False).files["report.html"].decode()
@@ -208,7 +199,6 @@ def test_marks_behind_signs_have_the_same_colours_on_dark_paper():
     assert everywhere and elsewhere and not everywhere & elsewhere
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("drawn_once")
 def test_letters_beyond_the_built_in_fonts_are_reported_to_depend_on_the_machine():
     study = judged_study(title="句子的可接受性")
@@ -217,7 +207,6 @@ def test_letters_beyond_the_built_in_fonts_are_reported_to_depend_on_the_machine
     assert report.files["report.pdf"].startswith(b"%PDF")
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("drawn_once")
 def test_the_button_makes_a_report_once_for_the_same_data(ada):
     study = judged_study()
@@ -276,7 +265,6 @@ def test_strangers_find_nothing_and_readers_may_read(client):
     assert client.get(link.replace("report.html", "manifest.json")).status_code == 404
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("drawn_once")
 def test_the_api_makes_lists_and_gives_reports(ada):
     study = judged_study()
@@ -314,7 +302,6 @@ def test_the_report_of_blimps_batch_gives_the_papers_numbers(shared_data):
         assert phrase in words
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("drawn_once")
 def test_the_report_of_a_factorial_study_gives_its_interactions(shared_data):
     """Sprouse, Wagers & Phillips 2012, experiment 1: four islands, no label of what is expected."""
@@ -334,7 +321,6 @@ def test_the_report_of_a_factorial_study_gives_its_interactions(shared_data):
     assert "142 participants rated sentences on a scale from 1 to 7" in words
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("drawn_once")
 def test_simulated_participants_of_a_dry_run_took_no_part_in_the_study():
     study = judged_study("judged", people=3, target_judgments=12)

@@ -26,7 +26,6 @@ def unpacked(content: bytes, folder: Path) -> Path:
     return next(folder.iterdir())
 
 
-@pytest.mark.slow
 def test_the_package_gives_the_numbers_and_a_changed_judgment_is_named(tmp_path, capsys):
     study = judged_study(people=7)
     add_sitting(study, "careless", catch=False)
@@ -46,7 +45,6 @@ def test_the_package_gives_the_numbers_and_a_changed_judgment_is_named(tmp_path,
     assert "DIFFERS agreement.overall.individual_agreement: expected" in output
 
 
-@pytest.mark.slow
 def test_the_package_holds_the_source_it_needs_and_no_more(tmp_path):
     report = build_report(judged_study(), Options(), has_pdf=False)
     folder = unpacked(report.files["replication.zip"], tmp_path)
@@ -83,7 +81,6 @@ def test_pins_of_a_package_are_those_of_the_platform():
     assert pins[0] and pins[0] <= pins[1]
 
 
-@pytest.mark.slow
 def test_a_plan_that_reads_unpublished_evidence_can_be_counted_again(tmp_path):
     study = judged_study(people=6)
     steps = [{"name": "signal:side_bias", "rule": "signal:side_bias", "scope": "participant"}]
@@ -93,7 +90,6 @@ def test_a_plan_that_reads_unpublished_evidence_can_be_counted_again(tmp_path):
     assert main(unpacked(report.files["replication.zip"], tmp_path)) == 0
 
 
-@pytest.mark.slow
 def test_a_report_without_any_estimable_contrast_is_still_built(tmp_path):
     study = judged_study("alone", people=1)
     report = build_report(study, Options())

@@ -160,7 +160,6 @@ def test_only_files_of_the_manifest_are_served(ada, name):
     assert ada.get(f"/studies/{study.slug}/releases/1/files/{name}").status_code == 404
 
 
-@pytest.mark.slow
 def test_model_is_uploaded_scored_and_compared(ada):
     study = judged_study(task="likert", people=8)
     release = ready_release(study)
@@ -269,7 +268,6 @@ def test_bad_comparison_is_reported(ada, value):
     assert not Comparison.objects.exists()
 
 
-@pytest.mark.slow
 def test_figures_come_in_every_form(ada):
     study = judged_study(task="likert", people=8)
     comparison = request_comparison(ready_release(study), [scored(study, "bright")])

@@ -99,7 +99,6 @@ def test_a_figure_that_does_not_apply_states_it_in_the_file(client, study):
     assert client.get(address(study, "flow", "gif")).status_code == 404
 
 
-@pytest.mark.slow
 def test_a_study_without_answers_has_a_kind_page(client):
     client.force_login(cast.ada())
     empty = cast.study("empty")

@@ -72,7 +72,6 @@ def test_scores_are_those_of_a_release(pairs, shares, task):
     assert scores[choices.bad] == pytest.approx(released[pairs["bad_id"]].to_numpy(), abs=1e-6)
 
 
-@pytest.mark.slow
 def test_forced_choices_give_a_ceiling_near_that_of_two_real_samples(pairs, shares):
     judgments = chosen(pairs, shares)
     result = ceiling(judgments, pairs)

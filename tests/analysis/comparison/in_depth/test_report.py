@@ -28,7 +28,6 @@ def ratings(human, *, people=24, noise=0.5, seed=2):
     ])  # fmt: skip
 
 
-@pytest.mark.slow
 def test_document_is_json_the_same_for_a_seed_and_readable(frames):
     human, pairs, scores = frames
     document = depth_report(human, pairs, scores, judgments=ratings(human), seed=4)

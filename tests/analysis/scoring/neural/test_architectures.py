@@ -32,24 +32,7 @@ ENDS = {
 }
 
 
-#: One of each end and path; the others are marked slow.
-QUICK = {
-    "bart",
-    "bloom",
-    "cohere",
-    "deberta-v2",
-    "deepseek_v3",
-    "distilbert",
-    "gpt2 as masked",
-    "roberta",
-    "t5 as encoder-decoder",
-}
-
-
-@pytest.mark.parametrize(
-    ("kind", "name"),
-    [key if key[1] in QUICK else pytest.param(*key, marks=pytest.mark.slow) for key in ENDS],
-)
+@pytest.mark.parametrize(("kind", "name"), ENDS)
 def test_an_architecture_is_scored_as_by_a_loop_over_tokens_or_refused(kind, name, tmp_path):
     ended = outcome(kind, name, tmp_path)
     end, detail = ENDS[kind, name]

@@ -104,7 +104,6 @@ def download_and_score(hub, cache: Path) -> dict:
     return json.loads(process.stdout.strip().splitlines()[-1])
 
 
-@pytest.mark.slow
 def test_an_interrupted_download_is_reported_never_used_and_continued(hub, causal, tmp_path):
     failure = download_and_score(hub, tmp_path)
     assert "the model 'owner/tiny' cannot be opened: the download stopped (peer closed" in failure["error"]

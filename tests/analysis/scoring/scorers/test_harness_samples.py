@@ -57,7 +57,6 @@ def test_a_folder_without_logs_says_how_to_write_them(tmp_path):
         scorer(f"lm-eval:{tmp_path}")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["causal, GPT-2", "causal, Llama"])
 def test_the_harness_gives_our_scores_on_the_tasks_of_a_release(name, tmp_path):
     absent = "lm-evaluation-harness is not installed: make install-validators"

@@ -133,7 +133,6 @@ def test_json_lines_and_packed_tables_are_read_alike(table, tmp_path):
     assert lines.judgments["value"].tolist() == read(packed).judgments["value"].tolist() == [3.0, 4.0]
 
 
-@pytest.mark.slow
 def test_ssa_2013_is_read_without_a_mapping(shared_data):
     result = read(shared_data("ssa2013-likert/LI.ls.results.csv"))
     assert result.counts["judgments"] == 30400
@@ -156,7 +155,6 @@ def test_slider_ratings_are_a_slider_with_practice_trials(shared_data):
     assert result.counts["by_kind"] == {"practice": 402, "target": 6432}
 
 
-@pytest.mark.slow
 def test_mega_acceptability_is_keyed_by_verb_and_frame(shared_data):
     result = read(shared_data("mega-acceptability-v1/mega-acceptability-v1.tsv.gz"), "item=verb+frame")
     assert (result.counts["judgments"], result.counts["missing"]) == (250_000, 10)

@@ -182,7 +182,6 @@ def test_a_platform_that_cannot_be_asked_keeps_the_decisions(ada, page, arrive, 
     assert not PlatformCall.objects.filter(kind="approve").exists()
 
 
-@pytest.mark.slow
 def test_the_list_takes_as_many_queries_for_ten_thousand_submissions_as_for_a_few(
     ada, page, arrive, campaign
 ):

@@ -22,7 +22,6 @@ def printed(*words, **options):
     return out.getvalue()
 
 
-@pytest.mark.slow
 def test_blimps_coefficients_are_of_all_and_of_the_included_paradigms(shared_data):
     """Labels blind .6307 and .6496; by the expected label α .1346 and AC1 .7799 over the 67 paradigms."""
     path = shared_data("blimp/human_responses.csv")
@@ -41,7 +40,6 @@ def test_blimps_coefficients_are_of_all_and_of_the_included_paradigms(shared_dat
     assert "67 paradigms included by rule blimp" in text and "0.135" in text and "0.780" in text
 
 
-@pytest.mark.slow
 def test_command_page_and_report_agree_on_the_included_paradigms(client):
     study = judged_study("judged")
     document = json.loads(printed("judged", json=True, rule="4/5"))

@@ -63,7 +63,7 @@ def assert_in_order(page, parts=PARTS):
 
 @pytest.mark.parametrize(
     ("name", "task", "finding"),
-    [pytest.param(*page, marks=[pytest.mark.slow] * (page[0] == "ordinal")) for page in PAGES],
+    PAGES,
 )
 def test_finding_figure_table_and_conventions_follow_each_other(ada, name, task, finding):
     study = judged_study(task=task, people=6 if task == "forced_choice" else 7)
@@ -82,7 +82,6 @@ def test_without_judgments_there_is_no_finding_and_no_figure(ada):
         assert 'class="finding"' not in page and "<figure" not in page, name
 
 
-@pytest.mark.slow
 def test_every_figure_of_these_pages_is_drawn(ada):
     study = judged_study(task="likert")
     for name in (name for name, *_ in PAGES[1:]):
@@ -94,7 +93,6 @@ def test_every_figure_of_these_pages_is_drawn(ada):
             assert drawing.content.startswith(b"<svg") and b"Nothing to draw" not in drawing.content, source
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("people", [1, 2])
 def test_few_participants_give_no_interval_of_one_person_and_no_broken_page(ada, people):
     study = judged_study(task="likert", people=people)
@@ -146,7 +144,6 @@ def test_the_participants_page_counts_those_with_signals_or_flags(ada):
     assert 'class="finding"' not in filtered and "<figure" not in filtered
 
 
-@pytest.mark.slow
 def test_points_of_models_name_them_and_open_their_comparison(ada):
     study = judged_study()
     add_sitting(study, "other")
@@ -218,7 +215,6 @@ def test_judgments_are_found_by_item_pair_or_sentence(ada, task):
     assert not ada.get(address, {"item": "nowhere"}).context["rows"]
 
 
-@pytest.mark.slow
 def test_models_are_shown_as_differences_first_and_as_a_board(ada):
     study = judged_study()
     add_sitting(study, "other")

@@ -32,11 +32,7 @@ def printed(capsys):
 
 @pytest.mark.parametrize(
     ("task", "name"),
-    [
-        pytest.param(task, name, marks=[pytest.mark.slow] * ((task, name) == ("likert", "ordinal")))
-        for task in ("forced_choice", "likert", "yes_no")
-        for name in PAGES
-    ],
+    [(task, name) for task in ("forced_choice", "likert", "yes_no") for name in PAGES],
 )
 def test_every_page_opens_with_data_and_without(ada, name, task):
     judged_study("judged", task=task)
@@ -68,7 +64,7 @@ def test_strangers_find_nothing_and_readers_look(client, name):
         "exclusions",
         "items",
         "times",
-        pytest.param("multiverse", marks=pytest.mark.slow),
+        "multiverse",
     ],
 )
 @pytest.mark.parametrize("task", ["forced_choice", "likert", "yes_no"])
@@ -222,7 +218,6 @@ def test_the_scale_of_ratings_is_described(ada, chosen, words):
     assert words in ada.get(reverse("study-ratings", args=[study.slug]), chosen).content.decode()
 
 
-@pytest.mark.slow
 def test_the_page_and_the_command_name_the_correction_they_show(ada, capsys):
     study = judged_study(task="likert")
     for choice, name in ((None, "Holm"), ("bh", "Benjamini–Hochberg")):
@@ -232,7 +227,6 @@ def test_the_page_and_the_command_name_the_correction_they_show(ada, capsys):
         assert f"then p by {name}" in capsys.readouterr().out
 
 
-@pytest.mark.slow
 def test_equivalence_is_tested_where_a_smallest_effect_is_given(ada, printed, capsys):
     study = judged_study(task="likert")
     page, address = (
@@ -270,7 +264,6 @@ def test_the_outlier_rule_of_times_is_named_and_an_unreadable_one_refused(ada, c
         call_command("times", study.slug, "--outliers", "fast")
 
 
-@pytest.mark.slow
 def test_the_multiverse_takes_the_plan_and_the_other_plans_and_names_twins(ada, printed):
     study = judged_study(task="likert")
     add_sitting(study, "careless", agrees=False, catch=False)

@@ -25,7 +25,10 @@ def count_products(monkeypatch):
     [
         "gpt2",
         "llama",
-        *(pytest.param(name, marks=pytest.mark.slow) for name in ("opt", "gpt_neox", "qwen2", "phi")),
+        "opt",
+        "gpt_neox",
+        "qwen2",
+        "phi",
         "grouped",
     ],
 )
