@@ -23,10 +23,11 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 INSTALL := $(PIP) install --no-compile --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help install upgrade sizes install-models install-hub install-kenlm install-sentry install-validators run test lint format docs docs-version docs-commands tutorial pictures gallery messages bench soak fuzz audit semgrep lint-deployment sbom dist test-wheel doubles lock clean
+.PHONY: help run test lint format docs lock bench soak dist install install-hub install-kenlm install-models install-sentry install-validators upgrade clean
 
 help: ## Show this list
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 24
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 28
+	@echo "Programs for developers are modules of tools/: .venv/bin/python -m tools.doubles"
 
 # The pip that Python brings may be years old and take twice as long; it is kept where the index does not have the locked one.
 $(VENV)/.made: lock/pip.txt
@@ -51,13 +52,6 @@ $(VENV)/.docs: $(VENV)/.base lock/docs.txt
 
 install: $(VENV)/.base ## Create the environment in .venv
 
-# Without an environment as prerequisite: with VERSION=here that would install packages before the backup.
-upgrade: ## Back up, take a version (VERSION=v0.2.0, VERSION=here), install, migrate, restart
-	@$(PYTHON) tools/upgrade.py "$(VERSION)"
-
-sizes: $(VENV)/.base ## Print the disk space of the base install by package
-	@$(BIN)/python -m tools.sizes
-
 install-models: $(VENV)/.base ## Add torch and transformers for neural scorers
 	@$(INSTALL) -r lock/models.txt
 	@$(INSTALL) --no-deps -r lock/torch-cpu.txt 2>/dev/null || $(INSTALL) --no-deps -r lock/torch.txt
@@ -66,10 +60,9 @@ install-models: $(VENV)/.base ## Add torch and transformers for neural scorers
 	  then $(INSTALL) --no-deps -r lock/torch-cuda.txt; fi
 
 install-hub: $(VENV)/.base ## Add huggingface_hub, to publish releases on Hugging Face
-	@$(INSTALL) -r lock/hub.txt
-
 install-sentry: $(VENV)/.base ## Add sentry-sdk, to send errors to Sentry
-	@$(INSTALL) -r lock/sentry.txt
+install-hub install-sentry: install-%:
+	@$(INSTALL) -r lock/$*.txt
 
 # The index has the source only. pip takes what builds it without hashes, so it is built where lock/kenlm-build.txt is installed.
 $(VENV)/kenlm/.made: $(VENV)/.made lock/kenlm.txt lock/kenlm-build.txt
@@ -86,14 +79,18 @@ install-kenlm: $(VENV)/.base $(VENV)/kenlm/.made ## Add kenlm, a faster reader o
 install-validators: $(VENV)/.dev ## Add the tools of others that open releases (frictionless, datasets, lm-eval …), for their tests
 	@$(INSTALL) --no-deps -r lock/validators.txt
 
+# Without an environment as prerequisite: with VERSION=here that would install packages before the backup.
+upgrade: ## Back up, take a version (VERSION=v0.2.0, VERSION=here), install, migrate, restart
+	@$(PYTHON) tools/upgrade.py "$(VERSION)"
+
 run: $(VENV)/.base ## Start web server, worker and scheduler; print the URL and the login (PORT=8001)
 	@PORT="$(PORT)" $(BIN)/python -m config.run
 
 # One thread for each numerical library: with a process on every core, more threads wait for each other.
-# ARGS come last, so that -n 0 (one process, for --pdb), paths and -m replace the defaults: `-m slow` runs the slow ones alone, `-m ""` all.
-test: $(VENV)/.dev ## Run all tests but the slow ones in parallel (ARGS="tests/judgments -n 0"; browser tests need a Chromium)
+# ARGS come last, so that -n 0 (one process, for --pdb), paths and -m replace the defaults.
+test: $(VENV)/.dev ## Run all tests but the browser's, in parallel (ARGS="tests/judgments -n 0"; ARGS="-m browser" needs a Chromium)
 	@export OPENBLAS_NUM_THREADS=$${OPENBLAS_NUM_THREADS:-1} OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1}; \
-	  $(BIN)/python -m pytest -n logical --dist worksteal -m "not slow" $(ARGS)
+	  $(BIN)/python -m pytest -n logical --dist worksteal -m "not browser" $(ARGS)
 
 lint: $(VENV)/.dev ## Check format, types, templates, migrations and the API document
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
@@ -110,84 +107,22 @@ docs: $(VENV)/.docs ## Build the documentation into site/, check its links (ARGS
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet && echo "Open site/index.html"
 	@$(BIN)/python -m tools.manual.links $(ARGS)
 
-# mike commits to a branch and leaves the working tree as it is; --push is the caller's choice.
-docs-version: $(VENV)/.docs ## Add the manual of this version, with a switch between versions, to the branch gh-pages (VERSION=0.2)
-	@test -n "$(VERSION)" || { echo "Say which: make docs-version VERSION=0.2"; exit 2; }
-	@PATH="$(CURDIR)/$(BIN):$$PATH" NO_MKDOCS_2_WARNING=1 $(BIN)/mike --quiet deploy --alias-type copy --update-aliases "$(VERSION)" latest
-	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/mike --quiet set-default latest && $(BIN)/mike list
-
-docs-commands: $(VENV)/.dev ## Run the documentation's commands marked `.run` on a demo in a temporary data folder
-	@DJANGO_SETTINGS_MODULE=config.settings $(BIN)/python -m tools.manual.commands
-
-tutorial: $(VENV)/.dev ## Run the tutorials and write their output into their pages
-	@$(BIN)/python -m tools.manual.long_tutorial
-	@$(BIN)/python -m tools.manual.tutorials
-
-pictures: $(VENV)/.dev ## Take the manual's screenshots again (needs a Chromium; ARGS="--only live")
-	@$(BIN)/python -m tools.pictures $(ARGS)
-
-gallery: $(VENV)/.dev ## Run the code of the gallery of figures and draw its pictures again
-	@$(BIN)/python -m tools.manual.gallery
-
-messages: $(VENV)/.base ## Extract and compile the participants' texts (needs gettext)
-	@$(BIN)/python -m tools.messages
-
 bench: $(VENV)/.dev ## Run the benchmarks; print ratios of one run on this machine
 	@for bench in benchmarks/*/bench_*.py; do echo "== $$bench"; $(BIN)/python $$bench || exit 1; done
 
 soak: $(VENV)/.dev ## Break processes, disks and clocks under load (ARGS="--minutes 60"); nothing acknowledged may be lost
 	@$(BIN)/python -m benchmarks.soak $(ARGS)
 
-fuzz: $(VENV)/.dev ## Send 10,000 generated calls and as many mutated requests and hostile files to a platform
-	@$(BIN)/python -m tools.fuzz $(ARGS)
-
-audit: $(VENV)/.dev ## Look the locked packages up in a copy of OSV's database (OSV_DATABASE=FOLDER/all.zip)
-	@$(BIN)/python -m tools.audit "$(OSV_DATABASE)"
-
-# In an environment of its own: see the group semgrep in pyproject.toml. Nothing is sent or asked for.
-$(VENV)/semgrep/.made: $(VENV)/.made lock/semgrep.txt
-	@$(PYTHON) -m venv --without-pip $(VENV)/semgrep
-	@$(PIP) --python $(VENV)/semgrep/bin/python install --no-compile --require-hashes -r lock/semgrep.txt
+# Tools that ask for other versions than the tests', in environments of their own: tools/environments.py.
+$(VENV)/deployment/.made $(VENV)/sbom/.made $(VENV)/semgrep/.made: $(VENV)/%/.made: $(VENV)/.made lock/%.txt
+	@$(PYTHON) -m venv --without-pip $(VENV)/$*
+	@$(PIP) --python $(VENV)/$*/bin/python install --no-compile --require-hashes -r lock/$*.txt
 	@touch $@
-
-semgrep: $(VENV)/semgrep/.made ## Look for what requests reach (SQL, HTML, files, addresses) by the rules in tools/semgrep.yml
-	@PATH="$(CURDIR)/$(VENV)/semgrep/bin:$$PATH" SEMGREP_ENABLE_VERSION_CHECK=0 semgrep scan --config tools/semgrep.yml --metrics off --error --quiet \
-	  analysis config experiments judgments releases static manage.py setup.py && echo "No rule is broken."
-
-# In an environment of its own: see the group deployment in pyproject.toml. Schemas of Compose and Kubernetes are part of the packages.
-$(VENV)/deployment/.made: $(VENV)/.made lock/deployment.txt
-	@$(PYTHON) -m venv --without-pip $(VENV)/deployment
-	@$(PIP) --python $(VENV)/deployment/bin/python install --no-compile --require-hashes -r lock/deployment.txt
-	@touch $@
-
-lint-deployment: $(VENV)/deployment/.made ## Lint docker/Dockerfile, validate compose.yml and the Kubernetes manifests against their schemas
-	@$(VENV)/deployment/bin/hadolint docker/Dockerfile && echo "docker/Dockerfile: no rule is broken"
-	@$(VENV)/deployment/bin/check-jsonschema --builtin-schema vendor.compose-spec docker/compose.yml
-	@$(VENV)/deployment/bin/kubernetes-validate --strict docker/kubernetes/*.yaml
-
-# In an environment of its own: see the group sbom in pyproject.toml.
-$(VENV)/sbom/.made: $(VENV)/.made lock/sbom.txt
-	@$(PYTHON) -m venv --without-pip $(VENV)/sbom
-	@$(PIP) --python $(VENV)/sbom/bin/python install --no-compile --require-hashes -r lock/sbom.txt
-	@touch $@
-
-SBOM_LOCKS ?= base
-sbom: $(VENV)/.base $(VENV)/sbom/.made ## List locked packages with hashes as CycloneDX, in var/obelus.cdx.json (SBOM_LOCKS="base models torch-cpu")
-	@mkdir -p var
-	@$(BIN)/python -m tools.sbom $(VENV)/sbom/bin/cyclonedx-py var/obelus.cdx.json $(SBOM_LOCKS)
 
 # The wheel is built from the source distribution, in a folder of its own: no file of an earlier build can enter it.
 dist: $(VENV)/.dev ## Build the library as wheel and source distribution, in dist/ (OUT=FOLDER for another)
 	@$(BIN)/python -c "from setuptools import build_meta; build_meta.build_sdist('$(OUT)')" >/dev/null
 	@$(PIP) wheel --no-deps --no-build-isolation --wheel-dir "$(OUT)" "$(OUT)"/obelus_judgments-*.tar.gz && ls -l "$(OUT)"
-
-# An empty environment of each Python: make test-wheel PYTHONS="python3.12 python3.13"; without an index ARGS=--here.
-PYTHONS ?= $(BIN)/python
-test-wheel: $(VENV)/.dev ## Run examples and tests of the library against the installed wheel (PYTHONS="…", ARGS="--here")
-	@$(BIN)/python -m tools.installed_wheel $(ARGS) --python $(PYTHONS)
-
-doubles: $(VENV)/.dev ## Start local doubles of the recruitment platforms; print addresses and settings
-	@$(BIN)/python -m tools.doubles
 
 lock: ## Resolve the lock files again (needs uv)
 	$(LOCK_PROJECT) -o lock/base.txt

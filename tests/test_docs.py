@@ -129,6 +129,19 @@ def test_every_command_shown_has_the_options_it_is_shown_with():
     assert faults == []
 
 
+def test_every_program_of_developers_that_is_shown_exists():
+    shown = {
+        name
+        for path in PAGES
+        for name in re.findall(r"python -m ((?:tools|benchmarks)[.\w]*)", path.read_text(encoding="utf-8"))
+    }
+    files = {name: ROOT / name.replace(".", "/") for name in shown}
+    absent = [
+        name for name, path in files.items() if not (path.is_dir() or path.with_suffix(".py").is_file())
+    ]
+    assert shown and absent == []
+
+
 def test_an_unknown_command_option_or_choice_is_noticed():
     assert fault_of(Shown("", "manage.py", ("agrement",), False)) == "manage.py has no command agrement"
     assert "--rul" in fault_of(Shown("", "manage.py", ("items", "demo", "--rul", "x"), False))

@@ -1,7 +1,7 @@
-"""``make audit``: compare the locked packages with a copy of the OSV database of vulnerabilities.
+"""Compare the locked packages with a copy of the OSV database of vulnerabilities.
 
 The database is the file ``all.zip`` that OSV publishes for PyPI, so that a mirror without a way out can keep
-it: ``make audit OSV_DATABASE=/srv/osv/PyPI/all.zip``. Exit status 1 where a locked version is affected, 2
+it: ``python -m tools.audit /srv/osv/PyPI/all.zip``. Exit status 1 where a locked version is affected, 2
 where the file is not that database or is older than a month.
 """
 
@@ -126,7 +126,7 @@ def main() -> int:
     """Print what is affected."""
     database = Path(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1] else None
     if database is None or not database.is_file():
-        print("Give a copy of OSV's database for PyPI: make audit OSV_DATABASE=FOLDER/all.zip")
+        print("Give a copy of OSV's database for PyPI: python -m tools.audit FOLDER/all.zip")
         print(f"It is published at {SOURCE}")
         return 2
     try:

@@ -1,4 +1,4 @@
-"""`make messages`: extract the participants' texts and compile their translations.
+"""Extract the participants' texts and compile their translations: ``python -m tools.messages``.
 
 Needs gettext (`apt-get install gettext`). Catalogues are in judgments/locale/<language>/LC_MESSAGES.
 """

@@ -1,6 +1,6 @@
-"""``make sbom``: list the packages of lock files with their hashes as CycloneDX, by cyclonedx-py.
+"""List the packages of lock files with their hashes as CycloneDX, in ``var/obelus.cdx.json``.
 
-``make sbom SBOM_LOCKS="base models torch-cpu"`` names the lock files of one installation. cyclonedx-py
+``python -m tools.sbom base models torch-cpu`` names the lock files of one installation. cyclonedx-py
 validates the document against CycloneDX's schema; here it is compared with the lock files.
 """
 
@@ -11,9 +11,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from tools.environments import ROOT, find_programs
 from tools.locks import LOCKS, Pin, read_lock
-
-ROOT = Path(__file__).resolve().parents[1]
 
 
 def pins_of(locks: list[Path]) -> list[Pin]:
@@ -70,8 +69,10 @@ def write_sbom(program: str, output: Path, locks: list[Path]) -> list[Pin]:
 
 
 def main() -> int:
-    """Write the document: the arguments are cyclonedx-py, the file to write and the names of lock files."""
-    program, output, names = sys.argv[1], Path(sys.argv[2]), sys.argv[3:]
+    """Write the document of the lock files that the arguments name, or of ``base``."""
+    output, names = ROOT / "var" / "obelus.cdx.json", sys.argv[1:] or ["base"]
+    program = str(find_programs("sbom") / "cyclonedx-py")
+    output.parent.mkdir(exist_ok=True)
     try:
         pins = write_sbom(program, output, [LOCKS / f"{name}.txt" for name in names])
     except (ValueError, OSError, subprocess.CalledProcessError) as error:

@@ -1,4 +1,4 @@
-"""``make sizes``: disk space of the base install by package."""
+"""Print the disk space of the base install by package: ``python -m tools.sizes``."""
 
 import re
 import sys

@@ -1,6 +1,6 @@
 """Texts of participants' pages that a study replaces by its own, and the list of all that it may replace.
 
-Functions named as Django's look a text up among the study's own first, so that ``make messages`` collects
+Functions named as Django's look a text up among the study's own first, so that ``tools/messages.py`` collects
 their arguments as before. The study's own texts are active where its language is.
 """
 

@@ -24,7 +24,7 @@ PROFILES: dict[str, float] = {"honest": 1.0, "careless": 0.5, "left-biased": 0.2
 class BadResponse(BadInput):
     """A response that the task cannot accept; the message is shown to the participant.
 
-    ``text`` may hold ``%(name)s`` for each of ``values``. ``make messages`` collects it for translation,
+    ``text`` may hold ``%(name)s`` for each of ``values``. ``tools/messages.py`` collects it for translation,
     so it has to be a literal string where the exception is raised.
     """
 
@@ -70,7 +70,7 @@ CONFIRM = Parameter(
 
 
 MAX_BETWEEN_MS = 10_000
-NOTHING_BETWEEN = "none"  # a constant, because literal defaults are texts that `make messages` collects
+NOTHING_BETWEEN = "none"  # a constant, because literal defaults are texts that tools/messages.py collects
 #: For every task: what is shown between two trials.
 BETWEEN = (
     Parameter(

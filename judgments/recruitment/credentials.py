@@ -137,7 +137,7 @@ def secrets_of(account: PlatformAccount) -> dict[str, str]:
     if is_simulated(account):
         raise Refused(
             f"The account “{account.label}” is a simulated example: nothing was sent.",
-            remedy="Connect an account of your own, or start the local doubles with “make doubles”.",
+            remedy="Connect an account of your own, or start the doubles with “python -m tools.doubles”.",
         )
     try:
         secrets: dict[str, str] = json.loads(decrypt(bytes(account.secrets), purpose=PLATFORM_ACCOUNTS))

@@ -51,7 +51,9 @@ def test_it_runs_without_django_and_the_page_shows_what_it_gives(tmp_path):
     )
     assert ran.returncode == 0, ran.stderr[-2000:]
     page = (tmp_path / "page.md").read_text(encoding="utf-8")
-    assert words_of(page) == words_of(PAGE.read_text(encoding="utf-8")), "call `make tutorial`"
+    assert words_of(page) == words_of(PAGE.read_text(encoding="utf-8")), (
+        "run `python -m tools.manual.long_tutorial`"
+    )
     assert len(list(tmp_path.glob("tutorial-*.svg"))) == 2
 
 

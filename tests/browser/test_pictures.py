@@ -1,4 +1,4 @@
-"""`make pictures` refuses pictures that would mislead a reader."""
+"""`tools.pictures` refuses pictures that would mislead a reader."""
 
 import pytest
 

@@ -65,7 +65,7 @@ def test_every_participant_text_is_translated_with_its_placeholders(path):
         catalogue = gettext.GNUTranslations(file)._catalog
     catalogued = {key[0] if isinstance(key, tuple) else key for key in catalogue}
     missing = (in_templates() | in_code()) - catalogued
-    assert missing == set(), "run `make messages` and translate"
+    assert missing == set(), "run `python -m tools.messages` and translate"
     for key, translation in catalogue.items():
         words = key[0] if isinstance(key, tuple) else key
         assert translation.strip(), words

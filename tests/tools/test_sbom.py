@@ -13,7 +13,7 @@ from tools.sbom import missing, pins_of, write_sbom
 CYCLONEDX = shutil.which("cyclonedx-py") or shutil.which("cyclonedx-py", path=f"{sys.prefix}/sbom/bin")
 
 
-@pytest.mark.skipif(CYCLONEDX is None, reason="needs cyclonedx-py: make sbom")
+@pytest.mark.skipif(CYCLONEDX is None, reason="needs cyclonedx-py: make .venv/sbom/.made")
 @pytest.mark.parametrize("names", [("base",), ("base", "models", "torch-cpu")])
 def test_the_document_is_valid_and_has_all_pins_and_hashes(tmp_path, names):
     locks = [LOCKS / f"{name}.txt" for name in names]

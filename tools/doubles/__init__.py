@@ -1,4 +1,4 @@
-"""Local servers that stand in for recruitment platforms, in tests and by hand (``make doubles``)."""
+"""Local servers that stand in for recruitment platforms, in tests and by hand."""
 
 import contextlib
 import socketserver

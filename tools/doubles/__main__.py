@@ -1,4 +1,4 @@
-"""Start every double by hand (``make doubles``), each in a process of its own, until interrupted."""
+"""Start every double, each in a process of its own, until interrupted: ``python -m tools.doubles``."""
 
 import signal
 import subprocess

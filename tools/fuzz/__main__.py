@@ -1,8 +1,9 @@
-"""``make fuzz``: the API, the participants' addresses and uploads; exit status 1 with a fault.
+"""Send invalid data to the API, participants' addresses and uploads; exit status 1 with a fault.
 
-Run ``make fuzz ARGS="--cases 10000 --seed 1"``. Faults: a status of 5xx, a response that the OpenAPI document
-does not know, an operation in no sequence, no response, an upload of more than 30 s, a job without an
-explained end, a process of the server or the worker above the memory limit, requests that slow clients delay.
+Run ``python -m tools.fuzz --cases 10000 --seed 1``. Faults: a status of 5xx, a response that the OpenAPI
+document does not know, an operation in no sequence, no response, an upload of more than 30 s, a job without
+an explained end, a process of the server or the worker above the memory limit, requests that slow clients
+delay.
 """
 
 import argparse
@@ -60,7 +61,7 @@ def memory(site: Site) -> str:
 
 def main() -> int:
     """Run the parts one after the other against one platform."""
-    parser = argparse.ArgumentParser(prog="make fuzz ARGS=…", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(prog="python -m tools.fuzz", description=__doc__.partition("\n")[0])
     parser.add_argument("--cases", type=int, default=10_000, help="of the API and of participants' addresses")
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--only", default=",".join(PARTS), help=f"of {', '.join(PARTS)}")

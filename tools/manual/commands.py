@@ -1,4 +1,4 @@
-"""The commands that README and documentation show; ``make docs-commands`` runs the marked ones.
+"""The commands that README and documentation show; run the marked ones: ``python -m tools.manual.commands``.
 
 Every command is parsed by its own parser (tests/test_docs.py). The blocks marked ```` ```{.sh .run} ```` or
 ```` ```{.console .run} ```` are run in a shell, line by line, on the demo in a temporary folder; ``INPUTS``
@@ -341,4 +341,5 @@ def _shell(line: str, folder: Path, environment: dict[str, str]) -> "subprocess.
 
 
 if __name__ == "__main__":
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     sys.exit(1 if run_marked(sys.argv[1:]) else 0)

@@ -1,4 +1,4 @@
-"""`make tutorial`: run the tutorial notebook and write it as a Markdown page with its output.
+"""Run the tutorial notebook and write it as a Markdown page: ``python -m tools.manual.long_tutorial``.
 
 Jupyter is not needed: cells are executed in one namespace, and the last expression of a cell is its output.
 """
@@ -16,7 +16,9 @@ from analysis.figures import export_figure
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
 NOTEBOOK, PAGE = DOCS / "how-to" / "tutorial.ipynb", DOCS / "how-to" / "tutorial.md"
 PICTURES = DOCS / "pictures"
-DOWNLOAD = "[Download the notebook](tutorial.ipynb); `make tutorial` wrote this page from it.\n"
+DOWNLOAD = (
+    "[Download the notebook](tutorial.ipynb); `tools/manual/long_tutorial.py` wrote this page from it.\n"
+)
 
 
 def cells(path: Path = NOTEBOOK) -> list[tuple[str, str]]:

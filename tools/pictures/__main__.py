@@ -1,4 +1,4 @@
-"""`make pictures`: the manual's pictures, taken anew of the demo in a site of its own, at 1280 and 390 px.
+"""Take the manual's pictures again, of the demo in a site of its own, at 1280 and 390 px.
 
 1. The platform starts as `make run` starts it, in an empty folder, and makes its demo.
 2. A Chromium walks through the studio and through sessions; `docs/pictures.md` shows what it saw.
