@@ -39,7 +39,7 @@ def purge_platform_ids() -> None:
 
 @shared_task(name="judgments.grant_qualifications")
 def grant_qualifications() -> None:
-    """Exclude participants who saw materials from further campaigns of the same study on MTurk and Prolific."""
+    """Exclude participants who saw materials from other campaigns of the same study on MTurk and Prolific."""
     grant_missing_qualifications()
     add_missing_members()
 

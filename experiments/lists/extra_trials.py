@@ -54,7 +54,7 @@ def checked_answers(
         if not task.can_answer(low, high, parameters):
             answer = f"{low:g}" if low == high else f"{low:g} to {high:g}"
             raise BadInput(
-                f"{kind} trial {number} has the right answer {answer}, which nobody can give: "
+                f"{kind} trial {number} has the right answer {answer}, which is impossible to give: "
                 f"possible are {task.possible_answers(parameters)}.",
                 remedy="Correct the right answer, or the scale.",
             )

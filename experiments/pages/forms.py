@@ -109,7 +109,7 @@ class NewStudyForm(forms.Form):
         max_length=200,
         help_text="For you and your team. Participants see a neutral title, which you can change.",
     )
-    task = forms.ChoiceField(choices=task_choices, label="What people do", widget=forms.RadioSelect)
+    task = forms.ChoiceField(choices=task_choices, label="Task of the participants", widget=forms.RadioSelect)
     materials = forms.ModelChoiceField(
         MaterialSet.objects.none(),
         required=False,

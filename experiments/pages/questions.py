@@ -58,7 +58,7 @@ class QuestionForm(forms.Form):
     required = forms.BooleanField(
         label="Has to be answered",
         required=False,
-        help_text="Otherwise people may leave it out, or say that they prefer not to say.",
+        help_text="Otherwise participants may skip it, or prefer not to say.",
     )
     is_native = forms.BooleanField(
         label="Tells whether the study's language is the person's native one",

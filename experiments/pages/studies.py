@@ -47,7 +47,7 @@ def copy(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     study = copy_study(get_study(request.user, slug), request.user, with_materials=with_materials)
     messages.success(
         request,
-        "This is the copy. It has no people, no codes and its own address; everything can be changed.",
+        "This is the copy. It has no participants, no codes and its own address; everything can be changed.",
     )
     return redirect("study-settings", study.slug)
 

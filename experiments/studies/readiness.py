@@ -420,7 +420,10 @@ def _time(study: Experiment, lists: Lists) -> tuple[bool, str]:
                 f"{text} Prolific takes no study below {format_money(least, study.currency)} an hour.",
             )
     if estimate > LONG_MINUTES:
-        return False, f"{text} Longer than {LONG_MINUTES} min tires people: split the items over more lists."
+        return (
+            False,
+            f"{text} Longer than {LONG_MINUTES} min tires participants: split the items over more lists.",
+        )
     return True, text
 
 

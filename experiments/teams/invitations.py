@@ -50,7 +50,7 @@ def invite(team: Experiment | Lab, email: str, *, role: str, by: User) -> tuple[
     if waiting.count() >= MOST_PENDING:
         raise BadInput(f"{MOST_PENDING} invitations are pending.", remedy="Revoke some of them first.")
     if Invitation.objects.filter(created_by=by, created_at__gt=now - timedelta(days=1)).count() >= MOST_A_DAY:
-        raise BadInput(f"you invited {MOST_A_DAY} people within a day.", remedy="Go on tomorrow.")
+        raise BadInput(f"you invited {MOST_A_DAY} users within a day.", remedy="Go on tomorrow.")
     secret = secrets.token_urlsafe(20)
     invitation = Invitation.objects.create(
         **team_field(team),

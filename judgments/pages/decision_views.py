@@ -160,7 +160,7 @@ def _people(request: AuthenticatedRequest, study: Experiment) -> QuerySet[Partic
     ids = request.POST.get("shown", "").split(",") if scope == "page" else request.POST.getlist("participant")
     numbers = _numbers(ids)
     if not numbers:
-        raise BadInput("nobody is selected.", remedy="Select participants, or choose all of them.")
+        raise BadInput("no participant is selected.", remedy="Select participants, or choose all of them.")
     return Participant.objects.filter(experiment=study, pk__in=numbers[:MOST_TICKED])
 
 

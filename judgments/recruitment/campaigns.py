@@ -384,7 +384,7 @@ def _plan_action(
             f"the campaign is {locked.get_state_display()}.", remedy="Reload the page: it may have changed."
         )
     if kind == Kind.CREATE and locked.external_id:
-        raise BadInput("somebody else is publishing the campaign.", remedy="Reload the page.")
+        raise BadInput("another user is publishing the campaign.", remedy="Reload the page.")
     call = ledger.plan(campaign, kind, key=f"{kind}-{secrets.token_hex(12)}"[:64], by=by, request=request)
     _note(locked, f"campaign: {Kind(kind).label}", by=by, **(request or {}))
     return call

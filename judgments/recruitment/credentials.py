@@ -177,7 +177,7 @@ def _encrypted(secrets: Mapping[str, str]) -> tuple[bytes, str]:
 
 def _check_owner(account: PlatformAccount, by: User) -> None:
     if account.owner_id != by.pk:
-        raise BadInput("the account belongs to somebody else.", remedy="Ask them, or add one of your own.")
+        raise BadInput("the account belongs to another user.", remedy="Ask them, or add your own.")
 
 
 def record_action(study: Experiment, action: str, account: PlatformAccount, *, by: User) -> None:

@@ -53,7 +53,7 @@ STATE_AFTER = {
 #: Of platforms without tokens for bonuses, whose amounts are all that proves a payment.
 SAME_AMOUNTS = (
     "The platform shows bonuses of exactly these amounts. It does not say who paid them: one of the same"
-    " amount that somebody paid by hand on its site after this was sent looks the same. If you did that and"
+    " amount that was paid manually on its site after this was sent looks the same. If you did that and"
     " both were meant, give the bonus once more."
 )
 HAND_PAID = (

@@ -109,7 +109,7 @@ def preview(release: Release, place: str, *, is_public: bool, mode: str = Mode.L
         ]
     licence = description.licence
     if licence is None:
-        notes.append("The materials state no licence, so nobody else may use the files.")
+        notes.append("The materials state no licence, so others may not use the files.")
     elif place != Place.HUGGINGFACE and not licence.spdx:
         notes.append(
             f"{Place(place).label} does not know the licence “{licence.title}”: state it there yourself."

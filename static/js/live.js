@@ -1,4 +1,4 @@
-// Renew a running study's numbers every few seconds, only while somebody looks at them.
+// Refresh a running study's numbers every few seconds while the page is visible.
 const SECONDS = 4, PATIENCE = 60, FIGURE_SECONDS = 60;
 const CELLS = ".finding, dd, td, time";
 const said = document.querySelector("[data-live-said]");

@@ -20,7 +20,7 @@ from experiments.operation.backup_storage import local_copy, stored_backups
 class Command(ContractCommand):
     """Back up an installation."""
 
-    help = "Write database and files, as at one moment, to one verified file; nobody has to stop."
+    help = "Write database and files, as one snapshot, to one verified file, while the platform runs."
     example = "manage.py backup --to /mnt/backups --key /etc/obelus/backup.key"
 
     def add_options(self, parser: ArgumentParser) -> None:

@@ -257,7 +257,7 @@ def join_demographics(read: JudgmentFile, export: DemographicExport) -> Judgment
         *([f"consent taken back, left empty: {plural(n_revoked, 'answer')}"] if n_revoked else []),
     ]
     warnings = [
-        *_list_rows(f"of nobody in {other}, not joined", elsewhere, source),
+        *_list_rows(f"without a match in {other}, not joined", elsewhere, source),
         *_list_rows(f"naming two participants of {other}, not joined", contradictory, source),
         *_list_rows(f"not in {source}, {plural(n_absent, 'participant')}", absent, other),
         *_list_rows("different answers of one participant, left empty", differing, source),

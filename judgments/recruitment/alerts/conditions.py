@@ -111,7 +111,7 @@ def full(subject: Subject) -> Iterator[Condition]:
                 Kind.FULL,
                 f"full:{campaign.pk}",
                 f"Campaign {campaign.name} is full: {n_taken:,} of {campaign.places:,} places are taken",
-                f"{_label(campaign)} admits nobody else. What was submitted is stored. Decide about the"
+                f"{_label(campaign)} admits no more participants. Submissions are stored. Decide about the"
                 " submissions; then add places, or stop the campaign.",
                 subject.page("study-campaign", campaign.pk),
                 "Open the campaign",

@@ -106,7 +106,7 @@ def endpoint(account: PlatformAccount) -> str:
     if mode == Mode.LIVE and address.rstrip("/") == ENDPOINTS[Mode.TEST]:
         raise Refused(
             "MTURK_ENDPOINT is that of the sandbox, and the account is a live account: nothing was sent.",
-            remedy="Leave MTURK_ENDPOINT empty, or add the account as a test one: nobody is paid there.",
+            remedy="Leave MTURK_ENDPOINT empty, or add the account as a test one: nothing is paid there.",
         )
     return address
 

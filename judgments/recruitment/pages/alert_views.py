@@ -78,7 +78,7 @@ def alerts(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     """Open and earlier alerts of a study; POST stores the thresholds."""
     study = get_study(request.user, slug, editing=request.method == "POST")
     if study.origin != Experiment.Origin.COLLECTED:
-        raise Http404("an imported study recruits nobody")
+        raise Http404("an imported study has no recruitment")
     form = SettingsForm(request.POST or None, instance=evaluation.settings_of(study))
     if request.method == "POST" and form.is_valid():
         before = {name: getattr(evaluation.settings_of(study), name) for name in form.cleaned_data}

@@ -38,7 +38,7 @@ def mode_note(account: PlatformAccount) -> ModeNote:
     """Say whether calls with this account spend money."""
     label = label_of(account.platform)
     if is_simulated(account):
-        text = f"An example: people and money are made up, and nothing is ever sent to {label}."
+        text = f"An example with simulated participants and payments; nothing is ever sent to {label}."
         return ModeNote(False, "Test mode, simulated", text)
     if account.mode == Mode.LIVE:
         return ModeNote(True, "Live", f"Decisions and payments reach {label} and move real money.")
@@ -53,7 +53,7 @@ def mode_note(account: PlatformAccount) -> ModeNote:
     if host == "api.prolific.com":
         text = "Drafts are made and checked on Prolific; nothing is published, decided or paid."
     else:
-        text = f"Calls go to a stand-in for Prolific at {host}: nobody is recruited and no money moves."
+        text = f"Calls go to a stand-in for Prolific at {host}: no recruitment and no payments."
     return ModeNote(False, "Test mode", text)
 
 

@@ -81,7 +81,7 @@ def campaign_list(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     """The study's campaigns with their counts."""
     study = get_study(request.user, slug)
     if study.origin != Experiment.Origin.COLLECTED:
-        raise Http404("an imported study recruits nobody")
+        raise Http404("an imported study has no recruitment")
     rows = [
         {
             "campaign": campaign,
@@ -233,7 +233,7 @@ def _deadline_alert(campaign: Campaign) -> list[Alert]:
     return [
         Alert(
             f"{plural(facts['n'], 'submission')} approved automatically, the first in {hours} h",
-            f"{label_of(campaign.recruiter)} approves and pays what nobody has decided on.",
+            f"{label_of(campaign.recruiter)} approves and pays submissions without a decision.",
             _submissions_address(campaign, "show=undecided"),
             "Decide now",
         )

@@ -244,7 +244,7 @@ class PayForm(forms.Form):
                 min_value=0,
                 max_value=30,
                 label="Days until MTurk approves by itself",
-                help_text="Work that nobody has decided on by then is paid.",
+                help_text="Submissions without a decision by then are paid.",
             )
         self.order_fields(["places", "reward", "estimated_minutes", "maximum_minutes"])
 
@@ -308,7 +308,7 @@ class ProlificWhoForm(forms.Form):
     group = forms.CharField(
         max_length=100,
         label="Group of people who took part",
-        help_text="Campaigns with the same group on Prolific admit nobody twice, across studies.",
+        help_text="Campaigns with the same group on Prolific admit each participant once, across studies.",
     )
 
     def __init__(
@@ -627,7 +627,7 @@ def start(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     editing = request.method == "POST"
     study = get_study(request.user, slug, editing=editing)
     if study.origin != Experiment.Origin.COLLECTED:
-        raise Http404("an imported study recruits nobody")
+        raise Http404("an imported study has no recruitment")
     accounts = [account for account in accounts_of(study) if not is_simulated(account)]
     if editing:
         account = next((row for row in accounts if str(row.pk) == request.POST.get("account")), None)

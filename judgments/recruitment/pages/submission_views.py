@@ -412,7 +412,7 @@ def _selected(request: HttpRequest, campaign: Campaign) -> QuerySet[Submission]:
     texts = request.POST.get("shown", "").split(",") if is_page else request.POST.getlist("submission")
     numbers = [int(text) for text in texts if text.isdecimal() and len(text) < 19]
     if not numbers:
-        raise BadInput("nobody is selected.", remedy="Tick submissions, or choose all of them.")
+        raise BadInput("no submission is selected.", remedy="Tick submissions, or choose all of them.")
     return Submission.objects.filter(campaign=campaign, pk__in=numbers[:MOST_TICKED])
 
 

@@ -4,7 +4,7 @@ import { digitKey, digitReader } from "./digits.js";
 import { make } from "./dom.js";
 import { timeOf } from "./timing.js";
 
-export const GUARD_MS = 200; // nobody reads a sentence faster: such answers are logged and ignored
+export const GUARD_MS = 200; // faster than reading a sentence: such answers are logged and ignored
 const HIGHLIGHT_MS = 150;
 const DOUBLE_MS = 500; // between the halves of a double click, as systems count them
 

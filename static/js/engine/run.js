@@ -178,7 +178,7 @@ function measureMachine(plan, task) {
   return { facts, wentBackwards: wallClock() };
 }
 
-// Whoever was away for longer than the study's gap reads the instructions before going on.
+// After an absence longer than the study's gap, the instructions are shown again.
 function watchAbsence(gap_s, seenAt) {
   const before = seenAt ? Date.now() - seenAt : 0; // where the server could not say so
   let [hiddenAt, longest] = [null, before > gap_s * 1000 ? before : 0];

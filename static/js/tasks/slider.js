@@ -18,7 +18,7 @@ function placeAt(line, { clientX }) {
   return Math.round(Number(line.max) * (getComputedStyle(line).direction === "rtl" ? 1 - share : share));
 }
 
-// Where keys lead that would have started from the middle, which nobody chose: the first arrow goes to the middle of the half
+// Where keys lead that would have started from the middle, which was not chosen: the first arrow goes to the middle of the half
 // that it points to; a digit to its tenth, two digits to their number. Null for keys that move a thumb already placed.
 function keyJumps(line, { digitKey, timeOf }) {
   let [typed, typedAt] = ["", -WAIT_MS];
@@ -48,7 +48,7 @@ function endsOf({ ends }, make) {
   return make("div", { class: "ends", id: "ends" }, ...ends.map(({ label }) => make("span", {}, label)));
 }
 
-// The place once more after practice: nobody who moved a thumb has seen a number.
+// The position again after practice: participants see no number on a slider.
 export function answered({ parts }, response, { make, words }) {
   const line = lineOf(parts, make, { class: "line", disabled: true, value: response, "aria-label": words.your_answer, "aria-describedby": "ends" });
   return make("div", { class: "slider" }, make("p", { class: "quiet", "aria-hidden": "true" }, words.your_answer), line, endsOf(parts, make));

@@ -63,7 +63,7 @@ def close(page: Page, address: str, *, platform: str) -> None:
     """Stop the campaign, read the platform once more, and close."""
     page.goto(address)
     press(page, "Stop for good")
-    shown(page, "admits nobody else")
+    shown(page, "admits no more participants")
     read_platform(page, address, platform=platform)
     press(page, "Close the campaign")
     shown(page, "The campaign is closed")

@@ -256,7 +256,7 @@ def test_an_impossible_right_answer_is_not_saved(study, editors, field, lines, p
     assert answer.status_code == 200 and problem in answer.content.decode().lower()
     body = {"catch_trials": [{"text": "A dog barks.", "correct": 8}]}
     sent = ada.patch("/api/v1/studies/agreement/", body, content_type="application/json")
-    assert sent.status_code == 422 and "nobody can give" in sent.content.decode()
+    assert sent.status_code == 422 and "is impossible to give" in sent.content.decode()
     study.refresh_from_db()
     assert [row["correct"] for row in study.catch_trials] == [1, [1, 2]]
 
@@ -374,7 +374,7 @@ def test_a_study_with_right_answers_of_another_task_does_not_open(study, editors
     page = ada.get("/studies/agreement/launch/").content.decode()
     assert 'id="answers" class="blocking"' in page and step("checks") in page
     answer = ada.post("/studies/agreement/move/open/", follow=True).content.decode()
-    assert "Practice trial 1 has the right answer 6 to 7, which nobody can give" in answer
+    assert "Practice trial 1 has the right answer 6 to 7, which is impossible to give" in answer
     assert "Catch trial 2 has the right answer 1 to 2" in answer
     study.refresh_from_db()
     assert study.status == "draft"
@@ -388,6 +388,6 @@ def test_a_study_with_right_answers_of_another_task_does_not_open(study, editors
 def test_the_api_changes_no_task_under_right_answers_of_another(study, editors):
     ada, _ = editors
     sent = ada.patch("/api/v1/studies/agreement/", {"task": "yes_no"}, content_type="application/json")
-    assert sent.status_code == 422 and "nobody can give" in sent.content.decode()
+    assert sent.status_code == 422 and "is impossible to give" in sent.content.decode()
     body = {"task": "yes_no", "practice": [], "catch_trials": [{"text": "Dog a.", "correct": 0}]}
     assert ada.patch("/api/v1/studies/agreement/", body, content_type="application/json").status_code == 200

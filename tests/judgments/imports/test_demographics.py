@@ -85,7 +85,7 @@ def test_ids_are_in_the_vault_only(tmp_path):
 def test_rows_and_participants_that_do_not_match_are_counted_and_named(tmp_path):
     rows = line(CY, submission="s7"), line(ANN), line(DEE, submission="s8")
     warnings = imported(judgments(tmp_path, ANN, BO), export(tmp_path, *rows))["warnings"]
-    assert "of nobody in ratings.csv, not joined: 2 rows of prolific.csv (2, 4)" in warnings
+    assert "without a match in ratings.csv, not joined: 2 rows of prolific.csv (2, 4)" in warnings
     assert "not in prolific.csv, 1 participant: 1 row of ratings.csv (4)" in warnings
 
 

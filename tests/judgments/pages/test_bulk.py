@@ -124,8 +124,8 @@ def test_bulk_exclusion_skips_participants_without_answers_and_of_other_studies(
 @pytest.mark.parametrize(
     ("sent", "problem"),
     [
-        ({"action": "exclude", "reason": "x"}, "Nobody is selected"),
-        ({"action": "exclude", "reason": "x", "participant": ["x", "9" * 30]}, "Nobody is selected"),
+        ({"action": "exclude", "reason": "x"}, "No participant is selected"),
+        ({"action": "exclude", "reason": "x", "participant": ["x", "9" * 30]}, "No participant is selected"),
         ({"action": "explode", "scope": "matching"}, "No action was chosen"),
         ({"scope": "matching"}, "No action was chosen"),
     ],

@@ -46,7 +46,7 @@ def test_another_key_gives_a_sentence_and_no_token(account, settings):
 def test_only_the_owner_lets_another_study_use_an_account(account):
     other = cast.study("islands")
     assert not credentials.accounts_of(other).exists()
-    with pytest.raises(BadInput, match="belongs to somebody else"):
+    with pytest.raises(BadInput, match="belongs to another user"):
         credentials.attach(account, other, by=cast.ben())
     credentials.attach(account, other, by=cast.ada())
     assert credentials.accounts_of(other, "prolific").get() == account

@@ -1,4 +1,4 @@
-"""Payments killed at every commit and at every request: nobody is paid twice, or left out unnoticed."""
+"""Payments killed at every commit and at every request: each participant is paid exactly once."""
 
 from datetime import timedelta
 

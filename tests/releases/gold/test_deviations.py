@@ -301,7 +301,7 @@ def test_settings_that_nobody_has_seen_are_no_deviation(client):
     study = opened()
     Experiment.objects.filter(pk=study.pk).update(debrief="Thank you.")
     assert "debrief" not in listed(client) and listed(client)["texts"]["verdict"] == "as planned"
-    assert "seen by nobody yet: Debrief" in client.get(PAGE).content.decode()
+    assert "not yet shown to participants: Debrief" in client.get(PAGE).content.decode()
 
 
 def test_drafts_and_imported_judgments_have_no_frozen_plan(ada):

@@ -49,7 +49,7 @@ def test_replacing_a_token_is_for_its_owner(ada, client, account, prolific):
     assert "is connected" in text_of(page)
     PlatformAccount.objects.filter(pk=account.pk).update(owner=cast.ben())
     page = ada.post(f"{PAGE}{account.pk}/token/", {"token": "x" * 30}, follow=True)
-    assert "belongs to somebody else" in text_of(page)
+    assert "belongs to another user" in text_of(page)
     account.refresh_from_db()
     assert credentials.secrets_of(account)["token"] == TOKEN
 

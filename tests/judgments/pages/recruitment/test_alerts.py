@@ -59,7 +59,7 @@ def test_a_campaign_whose_places_are_taken_is_an_alert_on_its_page(ada, campaign
     arrive()
     raise_alerts()
     assert titles() == ["Campaign spring is full: 1 of 1 places are taken"]
-    assert "Prolific admits nobody else" in text_of(ada.get(f"{STUDY}{campaign.pk}/"))
+    assert "Prolific admits no more participants" in text_of(ada.get(f"{STUDY}{campaign.pk}/"))
 
 
 def test_nobody_for_hours_is_an_alert_until_somebody_arrives(study):

@@ -84,7 +84,7 @@ def test_a_resolved_bonus_says_that_one_paid_by_hand_looks_the_same(ada, arrive,
     assert call.state == "unknown"
     PlatformCall.objects.filter(pk=call.pk).update(sent_at=timezone.now() - timedelta(minutes=6))
     page = text_of(ada.post(f"{PAGE}calls/{call.pk}/ask/", follow=True))
-    assert "paid by hand on its site after this was sent looks the same" in page
+    assert "paid manually on its site after this was sent looks the same" in page
     assert list(prolific.money().values()) == [1]
 
 
