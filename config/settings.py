@@ -136,6 +136,9 @@ JOB_RETRY_SECONDS = env_int("JOB_RETRY_SECONDS", 15)
 if JOB_MAX_ATTEMPTS < 1 or JOB_RETRY_SECONDS < 0:
     raise ImproperlyConfigured("JOB_MAX_ATTEMPTS must be above 0, and JOB_RETRY_SECONDS 0 or more.")
 
+# PDF files have no fonts but those built into Typst and those of these folders.
+PDF_FONTS = env_list("PDF_FONTS", [])
+
 # Models scored here: where they lie, which addresses pages offer, and the workers' kinds of device.
 MODELS_DIR = Path(env_str("MODELS_DIR") or VAR / "models")
 MODEL_URIS = env_list("MODEL_URIS", [])

@@ -24,8 +24,8 @@ WIDE_TABLE_COLUMNS = 6
 MAX_UNBROKEN_ROWS = 24
 """Largest number of rows of a table that is kept on one page."""
 FONT_NOTICE = (
-    "Characters outside Latin, Greek, Cyrillic and the phonetic alphabet use the fonts that were installed "
-    "where this file was made. A box means that no font contained the character; the HTML report shows it."
+    "Characters outside Latin, Greek, Cyrillic and the phonetic alphabet use the fonts of the setting "
+    "PDF_FONTS. A box means that no font contained the character; the HTML report shows it."
 )
 _HEAD = """#set document(title: TITLE, date: none)
 #set page(paper: "a4", margin: (x: 2cm, top: 2.2cm, bottom: 2.2cm), numbering: "1 / 1", number-align: right)

@@ -1,14 +1,14 @@
 """The participant's copy of the consent page: a page to print and a PDF, before and after the decision.
 
-Characters outside Latin, Greek and Cyrillic need fonts that are installed on the server. Where one has no
-glyph, the PDF would show boxes, so its address shows the page to print instead.
+Fonts are those built into Typst and those of the folders in the setting ``PDF_FONTS``, no others of the
+machine. Where none has a character, the PDF would show a box: its address returns the page to print instead.
 """
 
-import re
 from collections.abc import Iterable
 from functools import lru_cache
 
 import typst
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
@@ -46,8 +46,12 @@ FONTS = {
     "ar": "Noto Naskh Arabic",
     "fa": "Noto Naskh Arabic",
 }
-NO_CHARACTER = "\U0010fffe"  # in no font
-GLYPH = re.compile(rb'xlink:href="#(\w+)"')
+# Boxes to tick are drawn, because few fonts have ☐ and ☒, which are their alternative texts.
+BOX = """#let tick-box(symbol, lines) = box(baseline: 0.08em, image(bytes(
+  "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 10 10'><path d='M.5 .5h9v9h-9z" + lines + "' "
+  + "fill='none' stroke='#000' stroke-width='.8'/></svg>"), height: 0.75em, alt: symbol))
+"""
+BOXES = {False: '#tick-box("☐", "")', True: '#tick-box("☒", "M2.5 2.5l5 5M7.5 2.5l-5 5")'}
 OPENING = {
     "bullet_list_open": "#list(",
     "ordered_list_open": "#enum(",
@@ -131,21 +135,16 @@ def _pdf(request: HttpRequest, version: ExperimentVersion, decision: Consent | N
 
 @lru_cache(maxsize=50)
 def _compiled(source: str) -> bytes | None:
-    """The copy as PDF; None where a character is in no font of this machine."""
-    is_plain = not needs_fonts(source)
-    if not is_plain and lacks_glyphs(source):
+    """The copy as PDF; None where no font has some character."""
+    folders = settings.PDF_FONTS if needs_fonts(source) else []
+    fonts = typst.Fonts(include_system_fonts=False, font_paths=folders)
+    try:
+        # PDF/A does not allow characters without a glyph.
+        return bytes(typst.compile(source.encode(), font_paths=fonts, pdf_standards="a-2b"))
+    except typst.TypstError as error:
+        if "could not be displayed" not in error.message:
+            raise
         return None
-    return bytes(typst.compile(source.encode(), ignore_system_fonts=is_plain))
-
-
-def lacks_glyphs(text: str) -> bool:
-    """Whether the fonts of this machine have no glyph for some character of a text."""
-    characters = sorted({character for character in text if needs_fonts(character)})
-    # Every character without a glyph is drawn as the same box, and the first one is in no font.
-    boxes = "\n\n".join(f"#box({quoted(character)})" for character in [NO_CHARACTER, *characters])
-    source = f"#set page(height: auto)\n#set text(font: {quoted(BUILT_IN_FONT)})\n{boxes}"
-    missing, *glyphs = GLYPH.findall(bytes(typst.compile(source.encode(), format="svg")))
-    return missing in glyphs
 
 
 def _fonts(language: str) -> str:
@@ -160,14 +159,14 @@ def _fonts(language: str) -> str:
 def _source(protocol: Protocol, decision: Consent | None) -> str:
     """The copy as Typst source."""
     rows = decision.statements if decision else protocol.consent_statements
-    lines = [f"{'☒' if row.get('ticked') else '☐'} {row['text']}" for row in rows]
-    statements = [f"#{quoted(line)}" for line in lines]
+    statements = [f"{BOXES[bool(row.get('ticked'))]} #{quoted(row['text'])}" for row in rows]
     parts = [
         HEAD.replace("FONTS", _fonts(protocol.language)).replace(
             "LANGUAGE", quoted(protocol.language[:2].lower())
         ),
         f'#text(size: 18pt, weight: "semibold", {quoted(protocol.title)})',
         BOLD if needs_fonts(consent_text(protocol)) else "",
+        BOX if statements else "",
         _typeset(parse_markdown(consent_text(protocol))),
         *statements,
     ]

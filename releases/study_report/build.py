@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 import typst
+from django.conf import settings
 from django.template.loader import render_to_string
 
 import analysis  # figures through the package, which loads Altair when the first one is drawn
@@ -110,7 +111,7 @@ def html_report(report: Report, charts: dict[str, Any]) -> bytes:
 
 
 def pdf_report(report: Report, charts: dict[str, Any]) -> bytes:
-    """The report on A4; system fonts are used only for characters that the built-in fonts lack."""
+    """The report on A4; fonts of ``PDF_FONTS`` are used only for characters that the built-in fonts lack."""
     sizes = {name: _page_size(chart) for name, chart in charts.items()}
     files = {
         f"{name}.pdf": analysis.figures.export_figure(chart, "pdf", width=sizes[name][0])
@@ -120,9 +121,10 @@ def pdf_report(report: Report, charts: dict[str, Any]) -> bytes:
     with TemporaryDirectory() as folder:
         for name, content in files.items():
             Path(folder, name).write_bytes(content)
-        is_plain = not needs_fonts(report.text)
+        font_folders = settings.PDF_FONTS if needs_fonts(report.text) else []
+        fonts = typst.Fonts(include_system_fonts=False, font_paths=font_folders)
         main, root = Path(folder, "main.typ"), Path(folder)
-        return bytes(typst.compile(main, root=root, ignore_system_fonts=is_plain))
+        return bytes(typst.compile(main, root=root, font_paths=fonts))
 
 
 def _scores(study: Experiment) -> dict[str, bytes]:

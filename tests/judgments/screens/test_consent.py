@@ -1,5 +1,8 @@
 """The consent page: Markdown, statements to tick, a copy to keep, contact at the foot."""
 
+import re
+from pathlib import Path
+
 import pytest
 import typst
 from django.test import Client
@@ -130,6 +133,18 @@ def test_statements_are_written_one_per_line_in_the_settings():
     assert form["consent_statements"].initial == lines
 
 
+def test_fonts_of_the_machine_are_not_used(client):
+    consent_copy._compiled.cache_clear()
+    cast.study("agreement", consent="你可以随时停止。", language="zh-Hans")
+    assert client.get(f"{LINK}consent.pdf")["Content-Type"].startswith("text/html")
+
+
+def test_boxes_to_tick_are_drawn_without_a_font(client):
+    a_study()
+    pdf = client.get(f"{LINK}consent.pdf").content
+    assert set(re.findall(rb"/BaseFont ?/\w+\+([a-zA-Z]+)", pdf)) == {b"LibertinusSerif"}
+
+
 @pytest.mark.parametrize(
     ("language", "text", "family"),
     [
@@ -140,9 +155,13 @@ def test_statements_are_written_one_per_line_in_the_settings():
         ("ko", "문장을 읽습니다.", "Noto Serif CJK KR"),
     ],
 )
-def test_a_pdf_has_the_shapes_of_the_language(client, language, text, family):
-    if family not in typst.Fonts().families():
+def test_a_pdf_has_the_shapes_of_the_language(client, settings, language, text, family):
+    fonts = typst.Fonts()
+    folders = sorted({str(Path(font.path).parent) for font in fonts.fonts() if font.family == family})
+    if not folders:
         pytest.skip(f"{family} is not installed")
+    settings.PDF_FONTS = folders
+    consent_copy._compiled.cache_clear()
     cast.study("agreement", consent=text, language=language)
     response = client.get(f"{LINK}consent.pdf")
     assert response["Content-Type"] == "application/pdf"
