@@ -53,12 +53,12 @@ words decide, because the contrasted words differ by nature.
 with the others), or whose unacceptable member has a reading. One reader, a language
 model, 23 November 2026, seed 202,
 after {marked} seed 303; the lexicon had been corrected after a first reading with seed 101, and a
-paradigm that was corrected once more was read again. It is no judgment of several people: set up [a
+paradigm that was corrected once more was read again. It is no judgment of several speakers: set up [a
 study](../how-to/studies.md) for that. In all {odd_en} of {read_en} pairs of English ({share_en}) and
 {odd_zh} of {read_zh} of Mandarin ({share_zh}).
 """
 
-ENGLISH = """The last figures are those published for BLiMP's own pairs (its repository; people: the forced
+ENGLISH = """The last figures are those published for BLiMP's own pairs (its repository; participants: the forced
 choices of five pairs each).
 """
 MANDARIN = """The first member of an example is segmented, as `segmentation_good` and `segmentation_bad`
