@@ -165,7 +165,7 @@ def group_accuracy(table: PairTable, right: pd.Series, in_group: npt.NDArray[np.
         The joined data.
     right : Series of float
         Whether, or how far, each pair is right; gaps are left out.
-    inside : ndarray of bool
+    in_group : ndarray of bool
         The pairs of the group.
 
     Returns
