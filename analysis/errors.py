@@ -6,7 +6,7 @@ from difflib import get_close_matches
 MAX_CHARACTERS = 4_000  # of each part of a message, which may quote a cell or a column of the file
 
 
-def _cut(text: str) -> str:
+def _truncate(text: str) -> str:
     rest = len(text) - MAX_CHARACTERS
     return f"{text[:MAX_CHARACTERS]} … and {rest:,} more characters." if rest > 0 else text
 
@@ -20,7 +20,7 @@ class BadInput(ValueError):
     def __init__(
         self, message: str, *, file: str = "", row: int | None = None, column: str = "", remedy: str = ""
     ) -> None:
-        message, column, remedy = _cut(message), _cut(column), _cut(remedy)
+        message, column, remedy = _truncate(message), _truncate(column), _truncate(remedy)
         self.message, self.file, self.row, self.column, self.remedy = message, file, row, column, remedy
         place = ", ".join(
             part

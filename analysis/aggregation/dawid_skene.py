@@ -108,7 +108,7 @@ def one_coin(
         gain = np.log(skill * (q - 1) / (1 - skill))
         weights = np.bincount(data.item * q + data.label, weights=gain[data.person], minlength=data.size)
         evidence: Floats = weights.astype(np.float64).reshape(-1, q)
-        updated = _normalized(evidence)
+        updated = _normalize(evidence)
         converged = bool(np.abs(updated - posterior).max() < tol)
         posterior = updated
     people = pd.DataFrame({"participant": data.people, "n": n.astype(int), "skill": skill})
@@ -146,7 +146,7 @@ def dawid_skene(
         evidence = np.column_stack(
             [np.bincount(data.item, weights=log_p[:, t], minlength=len(data.items)) for t in range(q)]
         )
-        updated = _normalized(evidence + np.log(np.maximum(prior, _TINY)))
+        updated = _normalize(evidence + np.log(np.maximum(prior, _TINY)))
         converged = bool(np.abs(updated - posterior).max() < tol)
         posterior = updated
     skill = np.einsum("t,utt->u", prior, confusion)
@@ -178,7 +178,7 @@ def _confusion(data: _Answers, posterior: Floats, *, people: int) -> Floats:
     return confusion
 
 
-def _normalized(evidence: Floats) -> Floats:
+def _normalize(evidence: Floats) -> Floats:
     likely = np.exp(evidence - evidence.max(axis=1, keepdims=True))
     posterior: Floats = likely / likely.sum(axis=1, keepdims=True)
     return posterior

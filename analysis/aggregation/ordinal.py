@@ -270,7 +270,7 @@ def _contrast_row(rows: pd.DataFrame, *, slopes: str) -> dict[str, Any]:
     if len(rows) > MAX_ROWS:
         return row | {"status": "not_estimable", "reason": REASONS["too_many_rows"]}
     coded = rows.assign(value=ratings, condition=good - 0.5)
-    fit = _mixed(coded, slopes=slopes)
+    fit = _fit_mixed(coded, slopes=slopes)
     effect = fit["condition"]
     if effect.estimate is None or effect.se is None:
         return row | {"status": "not_estimable", "reason": REASONS.get(fit.status, fit.status)}
@@ -295,7 +295,7 @@ def _contrast_row(rows: pd.DataFrame, *, slopes: str) -> dict[str, Any]:
     }
 
 
-def _mixed(rows: pd.DataFrame, *, slopes: str) -> OrdinalFit:
+def _fit_mixed(rows: pd.DataFrame, *, slopes: str) -> OrdinalFit:
     if slopes == "none":
         return ordinal_mixed_model(rows)
     fit = fit_largest(

@@ -30,7 +30,7 @@ class CommandOutput:
         return sys.stderr.isatty() and not options.get("json")
 
 
-def selected(options: dict[str, Any], *names: str) -> dict[str, Any]:
+def select_options(options: dict[str, Any], *names: str) -> dict[str, Any]:
     """The named options."""
     return {name: options[name] for name in names}
 

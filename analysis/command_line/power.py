@@ -11,7 +11,7 @@ from ..power.money import format_money, minor_units
 from ..power.report import MODELS, SIZES, Price, pilot_report, prospective_report
 from ..power.simulation import ANALYSES, Noise
 from .documents import usable_magnitudes
-from .output import CommandOutput, add_zeros, magnitudes_line, selected
+from .output import CommandOutput, add_zeros, magnitudes_line, select_options
 
 RESAMPLING = ("participants", "by", "transform", "criterion", "alpha", "draws", "seed", "pilots")
 
@@ -86,7 +86,7 @@ class PowerAnalysis(CommandOutput):
         judgments, magnitudes = usable_magnitudes(
             read_judgments(options["judgments"]), transform=options["transform"], zeros=options["zeros"]
         )
-        return pilot_report(judgments, price=price, **selected(options, *RESAMPLING)) | magnitudes
+        return pilot_report(judgments, price=price, **select_options(options, *RESAMPLING)) | magnitudes
 
 
 NOISE = {
@@ -102,7 +102,7 @@ def prospective(options: dict[str, Any], price: Price) -> dict[str, Any]:
     noise = Noise(**{name: options[name] for name in NOISE})
     if not noise.residual > 0 or min(noise.item_effect, noise.participant_effect) < 0:
         raise BadInput("a standard deviation is not positive.", remedy="Give positive numbers.")
-    chosen = selected(options, "participants", "items", "lists", "alpha", "draws", "seed", "analysis")
+    chosen = select_options(options, "participants", "items", "lists", "alpha", "draws", "seed", "analysis")
     return prospective_report(options["task"], options["effect"], noise=noise, price=price, **chosen)
 
 

@@ -36,7 +36,7 @@ from .models.compare import FileComparison
 from .models.leaderboard import FileLeaderboard
 from .models.score import FileScoring
 from .models.train_ngram import NgramTraining
-from .output import CommandOutput, magnitudes_line, selected
+from .output import CommandOutput, magnitudes_line, select_options
 from .power import PowerAnalysis
 from .study.agreement import AgreementText
 from .study.effects import EffectsText
@@ -139,7 +139,7 @@ class LineWriter:
         self.stream.write(text if ending and text.endswith(ending) else text + ending)
 
 
-def report_of(name: str, options: dict[str, Any]) -> dict[str, Any]:
+def compute_report(name: str, options: dict[str, Any]) -> dict[str, Any]:
     """Compute a report of a file of judgments."""
     path = options["judgments"]
     plan, judgments = parse_plan(options["exclude"]), read_judgment_file(path)
@@ -149,7 +149,7 @@ def report_of(name: str, options: dict[str, Any]) -> dict[str, Any]:
     _, document, names = REPORTS[name]
     if name == "effects" and options["ordinal"]:
         document, names = ordinal_document, ("by", "slopes")
-    choices = selected(options, *names) | {"experiment": options["name"] or Path(path).stem}
+    choices = select_options(options, *names) | {"experiment": options["name"] or Path(path).stem}
     if document in OF_PLANS:
         return document(judgments, plan, **choices)
     return document(FilteredJudgments(judgments, apply_plan(judgments, plan)), **choices)
@@ -157,7 +157,7 @@ def report_of(name: str, options: dict[str, Any]) -> dict[str, Any]:
 
 def print_report(command: CommandOutput, name: str, options: dict[str, Any]) -> None:
     """Print a report as JSON or as text."""
-    report = report_of(name, options)
+    report = compute_report(name, options)
     if options["json"]:
         command.print_json(report)
         return

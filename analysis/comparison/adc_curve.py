@@ -164,7 +164,7 @@ def all_curves(
     """
     grid = [float(step) for step in np.round(np.linspace(0, delta_max, STEPS + 1)[1:], 6)]
     human = table.human_delta.to_numpy(dtype=float)
-    if not table.labeled.any():
+    if not table.is_labeled.any():
         return {"grid": grid, "delta_max": delta_max, "curves": []}
 
     def curve(judge: str, kind: str, delta: FloatArray) -> dict[str, Any]:

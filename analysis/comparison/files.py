@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from ..errors import BadInput
-from ..scoring.orientation import oriented, refuse_unknown_columns
+from ..scoring.orientation import orient_scores, refuse_unknown_columns
 from ..table_forms import SENTENCES, Form, numbers_in, read_form, refuse_empty, refuse_repeats
 from .ceilings.responses import counted_judgments
 
@@ -77,7 +77,7 @@ def read_scores(paths: Sequence[str | Path], *, signs: Mapping[str, str] | None 
     for path in paths:
         frame = _read_scores_file(path)
         columns = [str(model) for model in frame.columns[1:]]
-        frame = oriented(frame, columns, signs or {}, file=str(path))
+        frame = orient_scores(frame, columns, signs or {}, file=str(path))
         for model in frame.columns[1:]:
             if model in source:
                 raise BadInput(

@@ -10,7 +10,7 @@ import scipy
 from ..columns import require_columns
 from ..rows import Codes
 from .baselines import adc_shares
-from .ceilings.responses import UNIT, choices_of, ratings_of, scores_of, task_of
+from .ceilings.responses import UNIT, counted_task, encode_choices, encode_ratings, release_scores
 from .correlation import association
 from .criteria import DELTAS, FloatArray, Signs, adc_met
 from .intervals import ROUNDING, percentiles
@@ -80,7 +80,7 @@ def joint_intervals(
     n_people = 0 if people is None else len(people.strata)
     if people is None or np.isnan(human).all() or n_people < 4 or family.max() < 1:
         status = "no_data" if people is None or np.isnan(human).all() else "too_few"
-        return {name: _undefined(deltas, n_people, status) for name in models}
+        return {name: _undefined_intervals(deltas, n_people, status) for name in models}
     draws: dict[str, list[FloatArray]] = {name: [] for name in models}
     sample_scores = people.scores(np.ones((n_people, 1)))
     sample_delta = sample_scores[people.good] - sample_scores[people.bad]
@@ -99,7 +99,7 @@ def joint_intervals(
         for name, model in models.items():
             draws[name].append(_statistics(moved, model[:, None], weights, deltas=deltas, signs=signs))
     return {
-        name: _centred(np.vstack(draws[name]), human, model, n_people, deltas=deltas, signs=signs)
+        name: _centered_intervals(np.vstack(draws[name]), human, model, n_people, deltas=deltas, signs=signs)
         for name, model in models.items()
     }
 
@@ -115,7 +115,7 @@ class _People:
 
 def _people(judgments: pd.DataFrame, table: PairTable) -> _People | None:
     """Return human scores as a function of participant weights; None without judgments of these pairs."""
-    task = task_of(judgments)
+    task = counted_task(judgments)
     scored = _choosers(judgments, table, task=task) if task in UNIT else _raters(judgments)
     if scored is None:
         return None
@@ -128,7 +128,7 @@ def _people(judgments: pd.DataFrame, table: PairTable) -> _People | None:
 
 
 def _raters(judgments: pd.DataFrame) -> tuple[Scored, Codes, pd.Index] | None:
-    ratings = ratings_of(judgments)
+    ratings = encode_ratings(judgments)
     if not len(ratings.z):
         return None
     total = _table(ratings.z, ratings.sentence, ratings.participant)
@@ -143,7 +143,7 @@ def _raters(judgments: pd.DataFrame) -> tuple[Scored, Codes, pd.Index] | None:
 def _choosers(
     judgments: pd.DataFrame, table: PairTable, *, task: str
 ) -> tuple[Scored, Codes, pd.Index] | None:
-    choices = choices_of(judgments, table.pairs, task=task)
+    choices = encode_choices(judgments, table.pairs, task=task)
     if not len(choices.value):
         return None
     yes = _table(choices.value, choices.unit, choices.participant)
@@ -151,7 +151,7 @@ def _choosers(
 
     def scores(weights: FloatArray) -> FloatArray:
         n_yes, n = yes @ weights, answers @ weights
-        columns = [scores_of(choices, n_yes[:, draw], n[:, draw]) for draw in range(weights.shape[1])]
+        columns = [release_scores(choices, n_yes[:, draw], n[:, draw]) for draw in range(weights.shape[1])]
         return _with_unjudged(np.column_stack(columns))
 
     return scores, choices.strata, choices.names
@@ -203,7 +203,7 @@ def _ratio(top: FloatArray, bottom: FloatArray) -> FloatArray:
     return ratio
 
 
-def _centred(
+def _centered_intervals(
     draws: FloatArray,
     human: FloatArray,
     model: FloatArray,
@@ -231,5 +231,5 @@ def _interval(
     return [float(low), float(high)], shift
 
 
-def _undefined(deltas: Sequence[float], n_people: int, status: str) -> JointIntervals:
+def _undefined_intervals(deltas: Sequence[float], n_people: int, status: str) -> JointIntervals:
     return JointIntervals(dict.fromkeys(deltas), None, dict.fromkeys(deltas), n_people, status)

@@ -110,7 +110,7 @@ def leaderboard_document(
         "sort": sort,
         "ascending": ascending,
         "sort_keys": sort_keys(rows),
-        "rows": ordered(rows, sort, ascending=ascending) if rows else [],
+        "rows": sort_models(rows, sort, ascending=ascending) if rows else [],
         "conventions": _board_conventions(matching[0]) if matching else {},
         "offered": [{"key": comparison.key, "words": comparison.words} for comparison in offered],
     }
@@ -167,7 +167,7 @@ def sort_keys(rows: Sequence[dict[str, Any]]) -> list[str]:
     return [key for key in keys if not key.endswith(("_low", "_high", "_ceiling"))]
 
 
-def ordered(
+def sort_models(
     rows: Sequence[dict[str, Any]], key: str, *, ascending: bool | None = None
 ) -> list[dict[str, Any]]:
     """Sort the models; undefined values come last, and the constant and people after all models.
@@ -194,7 +194,7 @@ def ordered(
     Examples
     --------
     >>> rows = [{"kind": "model", "model": name, "blimp": value} for name, value in (("a", 0.6), ("b", 0.7))]
-    >>> [(row["rank"], row["model"]) for row in ordered(rows, "blimp")]
+    >>> [(row["rank"], row["model"]) for row in sort_models(rows, "blimp")]
     [(1, 'b'), (2, 'a')]
     """
     keys = sort_keys(rows)

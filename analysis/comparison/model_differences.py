@@ -120,7 +120,7 @@ def model_tests(
     McNemar (1947), Psychometrika 12; Holm (1979), Scandinavian Journal of Statistics 6.
     """
     criteria = {"blimp": {name: table.prefers_good[name].to_numpy(dtype=float) for name in table.models}}
-    if table.labeled.any():
+    if table.is_labeled.any():
         criteria |= {f"adc {delta:g}": _adc(table, delta, signs=signs) for delta in deltas}
     rows = [
         # The difference of the two values, not the mean gap: they can differ in the last bit.
@@ -128,7 +128,7 @@ def model_tests(
         for criterion, passes in criteria.items()
         for row in _paired_tests(passes, table.clusters, rng=rng, resamples=RESAMPLES)
     ]
-    if table.labeled.any():
+    if table.is_labeled.any():
         for a, b in combinations(table.models, 2):
             rows.append({"criterion": "pearson r", "a": a, "b": b, **_correlations(table, a, b, rng=rng)})
     return rows

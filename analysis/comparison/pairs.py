@@ -38,7 +38,7 @@ class PairTable(NotebookResult):
         """Return a model's scores, the positions of the members of labelled pairs in them, and Δh."""
         scores = self.standardized[model].dropna()
         good, bad = (scores.index.get_indexer(pd.Index(self.pairs[side])) for side in ("good_id", "bad_id"))
-        is_used = (good >= 0) & (bad >= 0) & self.labeled
+        is_used = (good >= 0) & (bad >= 0) & self.is_labeled
         return (
             scores.to_numpy(dtype=float),
             good[is_used].astype(np.int64),
@@ -47,7 +47,7 @@ class PairTable(NotebookResult):
         )
 
     @property
-    def labeled(self) -> npt.NDArray[np.bool_]:
+    def is_labeled(self) -> npt.NDArray[np.bool_]:
         """Mask of the pairs with human scores of both members."""
         return self.human_delta.notna().to_numpy()
 
@@ -118,7 +118,7 @@ def missing_sentences(table: PairTable, model: str) -> list[str]:
 def left_out(table: PairTable) -> dict[str, Any]:
     """Return the pairs that are not counted, by reason and model."""
     ids = table.pairs["pair_id"]
-    unlabeled = [str(pair) for pair in ids[~table.labeled]]
+    unlabeled = [str(pair) for pair in ids[~table.is_labeled]]
     missing = {}
     for name in table.models:
         is_missing = table.prefers_good[name].isna()

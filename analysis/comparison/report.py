@@ -248,7 +248,7 @@ def comparison_document(
     seed: int = 0,
 ) -> Document:
     """Compare models with people on joined pairs; the document of :func:`compare_report`."""
-    deltas = _checked(deltas, signs)
+    deltas = _check_deltas(deltas, signs)
     constant = constant_baseline(table.human_delta, deltas=deltas, signs=signs)
     fixed = [constant_baseline(table.human_delta, value, deltas=deltas, signs=signs) for value in constants]
     ceiling = (
@@ -269,12 +269,12 @@ def comparison_document(
         noise = correlation_ceilings(judgments, table.pairs, rng=_rng(seed, "correlations"))["deltas"]
     noise_ceiling = NoiseCeiling(None if noise is None else noise["model"], None)
     models = [
-        model | {"pearson_r_disattenuated": noise_ceiling.disattenuated(model["pearson_r"])}
+        model | {"pearson_r_disattenuated": noise_ceiling.disattenuate(model["pearson_r"])}
         for model in models
     ]
     return {
         "pairs": len(table.pairs),
-        "labeled_pairs": int(table.labeled.sum()),
+        "labeled_pairs": int(table.is_labeled.sum()),
         "standardization": standardization(table),
         "models": models,
         "baselines": {
@@ -290,7 +290,7 @@ def comparison_document(
     }
 
 
-def _checked(deltas: Sequence[float], signs: str) -> list[float]:
+def _check_deltas(deltas: Sequence[float], signs: str) -> list[float]:
     if signs not in get_args(Signs):
         raise UnknownName("treatment of signs", signs, get_args(Signs))
     for delta in deltas:
@@ -324,7 +324,7 @@ def _model(
     model = table.model_delta[name].to_numpy(dtype=float)
     prefers = table.prefers_good[name].to_numpy(dtype=float)
     # Labelled pairs only; without any label, every pair that the model scored.
-    is_counted = ~np.isnan(prefers) & (table.labeled | (not table.labeled.any()))
+    is_counted = ~np.isnan(prefers) & (table.is_labeled | (not table.is_labeled.any()))
     adc = adc_shares(human, model, deltas=deltas, signs=signs)
     chance = _chance(table, name, deltas=deltas, signs=signs, seed=seed)
     people = ceiling.adc if ceiling is not None else {}
@@ -337,9 +337,9 @@ def _model(
         "blimp": float(prefers[is_counted].mean()) if is_counted.any() else None,
         "blimp_all_pairs": float(np.nanmean(prefers)) if not np.isnan(prefers).all() else None,
         "equal_scores": int((model[is_counted] == 0).sum()),
-        "adc": _keyed(adc),
+        "adc": _key_by_delta(adc),
         "adc_area": adc_area(human, model, delta_max=AREA_TO, signs=signs),
-        "adc_recalibrated": _keyed(
+        "adc_recalibrated": _key_by_delta(
             recalibrated_adc(human, model, table.clusters, deltas=deltas, signs=signs)
         ),
         "pearson_r": line["pearson_r"],
@@ -351,7 +351,7 @@ def _model(
         "chance": chance["adc"],
         "chance_interval": chance["interval"],
         "chance_blimp": chance["blimp"],
-        "skill": _keyed(skill(adc, constant.adc, people)),
+        "skill": _key_by_delta(skill(adc, constant.adc, people)),
         "intervals": _intervals(table, name, is_counted, deltas=deltas, signs=signs, seed=seed),
         "by_phenomenon": by_phenomenon(table, name, is_counted, deltas=deltas, signs=signs),
         "by_paradigm": by_paradigm(table, name, is_counted, deltas=deltas, signs=signs),
@@ -366,7 +366,7 @@ def _chance(table: PairTable, name: str, *, deltas: Sequence[float], signs: Sign
         delta_key(delta): None if bounds is None else list(bounds)
         for delta, bounds in chance.interval.items()
     }
-    return {"adc": _keyed(chance.adc), "interval": interval, "blimp": chance.blimp}
+    return {"adc": _key_by_delta(chance.adc), "interval": interval, "blimp": chance.blimp}
 
 
 def _intervals(
@@ -390,13 +390,13 @@ def _intervals(
 
 def _joint(joint: JointIntervals) -> Document:
     adc = {delta_key(delta): bounds for delta, bounds in joint.adc.items()}
-    numbers = {"adc": adc, "pearson_r": joint.pearson_r, "shift": _keyed(joint.shift)}
+    numbers = {"adc": adc, "pearson_r": joint.pearson_r, "shift": _key_by_delta(joint.shift)}
     return {"joint": {**numbers, "participants": joint.participants, "status": joint.status}}
 
 
 def _judges(table: PairTable) -> pd.DataFrame:
     judges = table.model_delta.copy()
-    if table.labeled.any():
+    if table.is_labeled.any():
         judges.insert(0, "people", table.human_delta.to_numpy())
     return judges
 
@@ -404,17 +404,17 @@ def _judges(table: PairTable) -> pd.DataFrame:
 def _recalibrated_constant(table: PairTable, *, deltas: Sequence[float], signs: Signs) -> Document:
     human = table.human_delta.to_numpy(dtype=float)
     adc = adc_shares(human, held_out_mean(human, table.clusters), deltas=deltas, signs=signs)
-    return {"adc": _keyed(adc)}
+    return {"adc": _key_by_delta(adc)}
 
 
 def _constant(constant: Constant) -> Document:
-    return {"value": constant.value, "blimp": constant.blimp, "adc": _keyed(constant.adc)}
+    return {"value": constant.value, "blimp": constant.blimp, "adc": _key_by_delta(constant.adc)}
 
 
 def _ceiling(ceiling: HumanCeiling) -> Document:
     return {
-        "adc": _keyed(ceiling.adc),
-        "adc_half": _keyed(ceiling.adc_half),
+        "adc": _key_by_delta(ceiling.adc),
+        "adc_half": _key_by_delta(ceiling.adc_half),
         "participants": ceiling.participants,
         "pairs": ceiling.pairs,
         "splits": ceiling.splits,
@@ -424,7 +424,7 @@ def _ceiling(ceiling: HumanCeiling) -> Document:
     }
 
 
-def _keyed(values: Mapping[float, float | None]) -> dict[str, float | None]:
+def _key_by_delta(values: Mapping[float, float | None]) -> dict[str, float | None]:
     return {delta_key(delta): value for delta, value in values.items()}
 
 

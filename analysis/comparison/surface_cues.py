@@ -102,7 +102,9 @@ def surface_cues(pairs: pd.DataFrame, *, models: Mapping[str, BackoffModel] | No
         bigrams=naive_bayes_accuracy(
             [_bigrams(words) for words in good_words], [_bigrams(words) for words in bad_words]
         ),
-        overlap=float(np.mean([_shared(a, b) for a, b in zip(good_words, bad_words, strict=True)] or [0.0])),
+        overlap=float(
+            np.mean([_shared_share(a, b) for a, b in zip(good_words, bad_words, strict=True)] or [0.0])
+        ),
         repeated=sum(count - 1 for count in sentences.values()),
         near_duplicates=_near_duplicates(good_words),
         models={
@@ -171,7 +173,7 @@ def _final_mark(good: Sequence[str], bad: Sequence[str]) -> float:
     return (right + (len(good) - marks.total()) / 2) / len(good)
 
 
-def _shared(first: Sequence[str], second: Sequence[str]) -> float:
+def _shared_share(first: Sequence[str], second: Sequence[str]) -> float:
     common = (Counter(first) & Counter(second)).total()
     return common / max(len(first), len(second), 1)
 

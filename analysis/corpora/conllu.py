@@ -67,7 +67,7 @@ class Sentence:
         return written.translate(LINE_BREAKS).strip()
 
     @property
-    def tokenized(self) -> str:
+    def token_text(self) -> str:
         """The surface tokens with one space between: a multiword token is one token."""
         return " ".join("".join(form.split()) for form, _ in self._surface())
 

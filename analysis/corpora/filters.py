@@ -126,7 +126,7 @@ def _parse_filter(document: dict[str, Any], path: Path, digest: Any) -> Filter:
     for number, entry in enumerate(removed, start=1):
         with error_context(f"pattern {number}"):
             pattern = read_pattern(entry, lists)
-        patterns.append(pattern if pattern.name else _named(pattern, f"pattern {number}"))
+        patterns.append(pattern if pattern.name else _named_pattern(pattern, f"pattern {number}"))
     paradigms = document.get("paradigms", [])
     if not isinstance(paradigms, list) or not all(isinstance(name, str) for name in paradigms):
         raise BadInput("paradigms is not a list of names.")
@@ -171,5 +171,5 @@ def _words(name: str, source: Any, folder: Path, digest: Any) -> frozenset[str]:
     return frozenset(" ".join(word.lower().split()) for word in source)
 
 
-def _named(pattern: Pattern, name: str) -> Pattern:
+def _named_pattern(pattern: Pattern, name: str) -> Pattern:
     return Pattern(name, pattern.words, pattern.edges, pattern.orders, pattern.without, pattern.count)

@@ -110,11 +110,11 @@ class Pattern:
             )
             if not fitting[name]:
                 return
-        for place in self._filled(sentence, fitting, dict(at or {})):
+        for place in self._fill_slots(sentence, fitting, dict(at or {})):
             if not any(next(other.places(sentence, place), None) for other in self.without):
                 yield place
 
-    def _filled(
+    def _fill_slots(
         self, sentence: Sentence, fitting: Mapping[str, Sequence[int]], at: dict[str, int]
     ) -> Iterator[dict[str, int]]:
         name, candidates = self._next(sentence, fitting, at)
@@ -127,7 +127,7 @@ class Pattern:
             if position not in at.values():
                 at[name] = position
                 if self._agree(sentence, name, at):
-                    yield from self._filled(sentence, fitting, at)
+                    yield from self._fill_slots(sentence, fitting, at)
                 del at[name]
 
     def _next(

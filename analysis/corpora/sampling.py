@@ -79,12 +79,12 @@ def downsample(
         )
     shuffled = rng.permutation(len(tokens))
     return {
-        name: _filled(weights, shuffled[flags[shuffled]], target, len(tokens))
+        name: _fill_sample(weights, shuffled[flags[shuffled]], target, len(tokens))
         for name, flags in available.items()
     }
 
 
-def _filled(
+def _fill_sample(
     weights: npt.NDArray[np.int64], shuffled: npt.NDArray[np.int64], size: int, sentences: int
 ) -> Flags:
     chosen = np.zeros(sentences, dtype=np.bool_)

@@ -53,15 +53,15 @@ def write_corpora(
         raise BadInput(f"there is no text {text!r}.", remedy=f"Give {' or '.join(TEXTS)}.")
     number = 0
     with ExitStack() as stack:
-        plain = {name: _opened(stack, folder / f"{name}.txt") for name in chosen}
-        parsed = {name: _opened(stack, folder / f"{name}.conllu") for name in chosen}
-        removed = {rule.name: _opened(stack, folder / f"{rule.name}.removed.tsv") for rule in filters}
+        plain = {name: _open_output(stack, folder / f"{name}.txt") for name in chosen}
+        parsed = {name: _open_output(stack, folder / f"{name}.conllu") for name in chosen}
+        removed = {rule.name: _open_output(stack, folder / f"{rule.name}.removed.tsv") for rule in filters}
         for out in removed.values():
             out.write("sent_id\tpattern\tsentence\n")
         for number, sentence in enumerate(sentences, start=1):
             if number > len(surveyed.lengths) or surveyed.lengths[number - 1] != len(sentence.words):
                 raise BadInput("the corpus has changed while it was read.", remedy="Filter it again.")
-            line = sentence.tokenized if text == "tokens" else sentence.text
+            line = sentence.token_text if text == "tokens" else sentence.text
             for name, flags in chosen.items():
                 if flags[number - 1]:
                     plain[name].write(line + "\n")
@@ -83,5 +83,5 @@ def write_report(document: Mapping[str, Any], folder: Path) -> None:
     (folder / "report.json").write_text(content + "\n", encoding="utf-8")
 
 
-def _opened(stack: ExitStack, path: Path) -> TextIO:
+def _open_output(stack: ExitStack, path: Path) -> TextIO:
     return stack.enter_context(path.open("w", encoding="utf-8", newline="\n"))

@@ -102,13 +102,13 @@ def share_from(text: Any) -> Fraction:
     return share
 
 
-def rejected(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Mapping[str, Any]) -> Verdicts:
+def is_rejected(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Mapping[str, Any]) -> Verdicts:
     """Fail units whose submission was rejected on the recruitment platform.
 
     Examples
     --------
     >>> rows = pd.DataFrame({"submission_status": ["rejected", "approved"]})
-    >>> rejected(rows, np.array([0, 1]), 2, {}).tolist()
+    >>> is_rejected(rows, np.array([0, 1]), 2, {}).tolist()
     [1.0, 0.0]
     """
     codes, labels = group_codes(column_or_blank(judgments, "submission_status"))
@@ -141,7 +141,7 @@ def incomplete(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Map
     [0.0, 1.0]
     """
     share = share_from(settings["min_share"])
-    total = _planned(judgments, unit, n_units)
+    total = _n_planned(judgments, unit, n_units)
     is_answered = ~np.isnan(numbers(judgments)) | is_undecided(judgments)
     answered = np.bincount(unit[is_answered], minlength=n_units)
     short = answered * share.denominator < total * share.numerator
@@ -152,7 +152,7 @@ def incomplete(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Map
     return verdict
 
 
-def _planned(judgments: pd.DataFrame, unit: Codes, n_units: int) -> Floats:
+def _n_planned(judgments: pd.DataFrame, unit: Codes, n_units: int) -> Floats:
     """Sum the planned trials of each unit's sessions; NaN if no session has a number."""
     column = pd.to_numeric(column_or_blank(judgments, "n_planned"), errors="coerce")
     by_row = column.to_numpy(dtype=np.float64)
@@ -178,13 +178,13 @@ def not_native(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Map
     return any_row(1 - native, unit, n_units)
 
 
-def flagged(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Mapping[str, Any]) -> Verdicts:
+def is_flagged(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Mapping[str, Any]) -> Verdicts:
     """Fail units that a researcher flagged manually.
 
     Examples
     --------
     >>> rows = pd.DataFrame({"flagged": [True, False]})
-    >>> flagged(rows, np.array([0, 1]), 2, {}).tolist()
+    >>> is_flagged(rows, np.array([0, 1]), 2, {}).tolist()
     [1.0, 0.0]
     """
     return any_row(flags(column_or_blank(judgments, "flagged")), unit, n_units)
@@ -218,7 +218,7 @@ def is_analysed(judgments: pd.DataFrame) -> Flags:
     return is_kind(judgments, ("target",)) & ~np.isnan(numbers(judgments))
 
 
-def _judge_of(signal: Signal) -> Judge:
+def _signal_criterion(signal: Signal) -> Judge:
     """Make a criterion that fails units with a flagged session; no evidence where the signal has none."""
 
     def judge(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Mapping[str, Any]) -> Verdicts:
@@ -233,7 +233,7 @@ def _judge_of(signal: Signal) -> Judge:
 
 SIGNAL_PREFIX = "signal:"
 CRITERIA: dict[str, Criterion] = {
-    "rejected": Criterion(rejected, ("session", "participant"), "submission rejected on the platform"),
+    "rejected": Criterion(is_rejected, ("session", "participant"), "submission rejected on the platform"),
     "catch_failed": Criterion(
         catch_failed,
         ("session", "participant"),
@@ -244,11 +244,11 @@ CRITERIA: dict[str, Criterion] = {
         incomplete, ("session", "participant"), "too few planned trials answered", {"min_share": "0.9"}
     ),
     "not_native": Criterion(not_native, ("participant", "session"), "not a native speaker by own report"),
-    "flagged": Criterion(flagged, ("session", "participant", "judgment"), "flagged by a researcher"),
+    "flagged": Criterion(is_flagged, ("session", "participant", "judgment"), "flagged by a researcher"),
     "too_few": Criterion(too_few, ("participant", "session"), "too few answers", {"minimum": 4}),
     **{
         f"{SIGNAL_PREFIX}{name}": Criterion(
-            _judge_of(signal),
+            _signal_criterion(signal),
             ("session", "participant"),
             signal.reason,
             {"version": signal.version},

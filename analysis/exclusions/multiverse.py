@@ -101,7 +101,7 @@ def multiverse_report(
     distinct, same = _distinct(universes)
     rows: list[dict[str, Any]] = []
     for universe in distinct:
-        for name, scored in _transformed(universe.judgments, by=by, contrast=contrast):
+        for name, scored in _transformations(universe.judgments, by=by, contrast=contrast):
             spread = _spread(scored)
             for model_name, result in _results(scored, effect=effect, by=by, factors=factors):
                 rows.append(
@@ -111,7 +111,7 @@ def multiverse_report(
                         "model": model_name,
                         "participants": int(scored["participant"].nunique()),
                         "judgments": len(scored),
-                        **_standardized(result, spread),
+                        **_standardize_effect(result, spread),
                         "raw": result.estimate,
                         "p": result.p,
                         "status": result.status,
@@ -158,7 +158,9 @@ def _distinct(universes: Sequence[Universe]) -> tuple[list[Universe], dict[str, 
     return list(distinct.values()), same
 
 
-def _transformed(judgments: pd.DataFrame, *, by: str, contrast: str) -> Iterator[tuple[str, pd.DataFrame]]:
+def _transformations(
+    judgments: pd.DataFrame, *, by: str, contrast: str
+) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield each transformation with the scored targets of the contrast."""
     kinds = {str(name) for name in tasks(judgments).dropna().unique()}
     if len(kinds) > 1:
@@ -191,7 +193,7 @@ def _spread(scored: pd.DataFrame) -> float:
     return spread if spread > 0 else float("nan")
 
 
-def _standardized(result: _Result, spread: float) -> dict[str, float | None]:
+def _standardize_effect(result: _Result, spread: float) -> dict[str, float | None]:
     numbers = {"estimate": result.estimate, "ci_low": result.ci_low, "ci_high": result.ci_high}
     return {name: None if n is None else none_if_nan(n / spread) for name, n in numbers.items()}
 

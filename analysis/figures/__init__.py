@@ -16,7 +16,7 @@ from .drawing import Drawing, row_parts, statement_figure
 from .evidence import Evidence
 from .export import EMBED_OPTIONS, MEDIA_TYPES, export_figure, figure_data, vega_bundle
 from .points import Addresses
-from .registry import FIGURES, GROUPS, applicable, draw, find_figure, group_of
+from .registry import FIGURES, GROUPS, applicable, draw, figure_group, find_figure
 from .theme import specification, vega_config
 
 __all__ = [
@@ -41,7 +41,7 @@ __all__ = [
     "export_figure",
     "figure_data",
     "find_figure",
-    "group_of",
+    "figure_group",
     "item_strip",
     "leaderboard_figure",
     "leaderboard_frame",

@@ -13,7 +13,7 @@ import pandas as pd
 from ..rows import RATING_TASKS, column_or_blank, is_kind
 from .evidence import Evidence
 from .export import figure_data
-from .theme import caption, layered
+from .theme import caption, layer_charts
 
 About = Literal["study", "models"]
 
@@ -126,7 +126,7 @@ def lacks_kind(kind: str, *columns: str) -> Callable[[Evidence], str]:
             for name in columns
             if name not in rows.columns or not rows[name].astype(object).replace("", None).notna().any()
         ]
-        return f"The {kind} trials have no {_listed(empty)}." if empty else ""
+        return f"The {kind} trials have no {_join_names(empty)}." if empty else ""
 
     return lacking
 
@@ -152,12 +152,12 @@ def lacks_labels(evidence: Evidence) -> str:
     """Return why a figure of models compared with people cannot be drawn; empty if it can."""
     if evidence.pairs is None or evidence.scores is None:
         return "There are no scores of a model on minimal pairs."
-    if evidence.table is None or not evidence.table.labeled.any():
+    if evidence.table is None or not evidence.table.is_labeled.any():
         return "No pair has human scores of both members."
     return ""
 
 
-def _listed(names: Sequence[str], conjunction: str = "or") -> str:
+def _join_names(names: Sequence[str], conjunction: str = "or") -> str:
     words = [name.replace("_", " ") for name in names]
     return f" {conjunction} ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
 
@@ -179,8 +179,8 @@ def _task_list(tasks: Sequence[str], conjunction: str = "or") -> str:
     if len(responses) > 1 and len(nouns) == 1:
         noun = nouns.pop()
         kinds = [response.removesuffix(f" {noun}") for response in responses]
-        return f"{_listed(kinds, conjunction)} {noun}"
-    return _listed(responses, conjunction)
+        return f"{_join_names(kinds, conjunction)} {noun}"
+    return _join_names(responses, conjunction)
 
 
 LINE = 18  # pixels
@@ -217,7 +217,7 @@ def statement_figure(title: str, sentence: str, *, note: str = "") -> alt.LayerC
         .mark_text(align="left", fontSize=13)
         .encode(x=alt.value(2), y=alt.Y("place:O", axis=None), text="line:N")
     )
-    return layered([text], data, height=alt.Step(LINE), title=caption(title, note))
+    return layer_charts([text], data, height=alt.Step(LINE), title=caption(title, note))
 
 
 def headed_order(rows: pd.DataFrame, *, label: str, group: str) -> tuple[list[str], list[str]]:

@@ -10,7 +10,7 @@ import vl_convert as vlc
 
 from ..errors import BadInput, UnknownName
 from ..text import no_formula
-from .fitting import fitted
+from .fitting import fit_width
 from .points import answering_svg
 from .theme import VEGA_LITE, Mode, specification
 
@@ -74,7 +74,7 @@ def export_figure(chart: alt.LayerChart, form: Format, *, mode: Mode = "light", 
         raise UnknownName("form of figure", form, FORMATS)
     if form == "csv":
         return figure_data(chart).map(no_formula).to_csv(index=False, lineterminator="\n").encode()
-    vega_lite = fitted(specification(chart, mode), width=width)
+    vega_lite = fit_width(specification(chart, mode), width=width)
     if form == "json":
         return json.dumps(vega_lite, ensure_ascii=False).encode()
     if form == "svg":

@@ -17,7 +17,7 @@ SHAPE_SHARE = 0.9  # largest height as a share of the width
 KEEP_HEIGHT = "keep_height"  # in usermeta: a figure whose lines of text may not come nearer
 
 
-def fitted(specification: dict[str, Any], *, width: int) -> dict[str, Any]:
+def fit_width(specification: dict[str, Any], *, width: int) -> dict[str, Any]:
     """Lay a figure out for a width.
 
     Notes
@@ -73,13 +73,13 @@ def _break_row_names(spec: dict[str, Any], width: int) -> None:
     for row in rows:
         row["axis"] = {**(row.get("axis") or {}), "labelExpr": f"({labels})[datum.label]"}
         row["axis"]["labelLineHeight"] = LINE
-        row["axis"]["labelOffset"] = _raised(labels, most_lines)
+        row["axis"]["labelOffset"] = _raise_labels(labels, most_lines)
     height = spec.get("height")
     if isinstance(height, dict) and "step" in height:
         height["step"] = max(height["step"], LINE * most_lines + 6)
 
 
-def _raised(labels: str, most_lines: int) -> dict[str, Any]:
+def _raise_labels(labels: str, most_lines: int) -> dict[str, Any]:
     """Names of several lines begin higher, so that their middle stays beside the row."""
     raised = [
         {"test": f"length(({labels})[datum.label]) == {lines}", "value": -LINE * (lines - 1) / 2}

@@ -6,18 +6,18 @@ import altair as alt
 import pandas as pd
 
 from ..errors import NotEnoughData
-from .theme import layered
+from .theme import layer_charts
 
 CELL = 34
 DARK, LIGHT = "#101216", "#ffffff"
 
 
-def numbered(names: Sequence[str]) -> list[str]:
+def number_names(names: Sequence[str]) -> list[str]:
     """Prefix each name with a number, so that columns need no long labels.
 
     Examples
     --------
-    >>> numbered(["people", "trigram"])
+    >>> number_names(["people", "trigram"])
     ['1 people', '2 trigram']
     """
     return [f"{place} {name}" for place, name in enumerate(names, start=1)]
@@ -35,7 +35,7 @@ def matrix_figure(
     """Draw a matrix whose columns are labelled by the numbers of its rows."""
     if not len(cells):
         raise NotEnoughData("there is nothing to compare.")
-    rows = numbered(names)
+    rows = number_names(names)
     place = {name: number for number, name in enumerate(names)}
     placed = cells.assign(
         row=[rows[place[name]] for name in cells["a"]], column=[str(place[name] + 1) for name in cells["b"]]
@@ -63,4 +63,4 @@ def matrix_figure(
     layers = [tiles, words]
     if small:
         layers.append(base.mark_text(fontSize=10, dy=9).encode(x=x, y=y, text="below:N", color=ink))
-    return layered(layers, cells if data is None else data, height=alt.Step(CELL), title=title)
+    return layer_charts(layers, cells if data is None else data, height=alt.Step(CELL), title=title)

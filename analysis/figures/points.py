@@ -38,12 +38,12 @@ class Addresses:
 NOWHERE = Addresses()
 
 
-def signed(number: float) -> str:
+def format_signed(number: float) -> str:
     """Format a number with two decimals and a true minus sign.
 
     Examples
     --------
-    >>> signed(-0.5)
+    >>> format_signed(-0.5)
     '−0.50'
     """
     return f"{number:.2f}".replace("-", "−")

@@ -64,7 +64,7 @@ def _adopt(plugin: Plugin) -> Drawing:
         raise ValueError(f"the entry point is called {plugin.name} and the drawing {drawing.name}")
     if drawing.about not in ("study", "models"):
         raise ValueError(f"it is about {drawing.about!r}, not study or models")
-    lacking = plugin.guarded(drawing.lacking, returns=str)
+    lacking = plugin.guard(drawing.lacking, returns=str)
 
     def lacking_or_failure(evidence: Evidence) -> str:
         try:
@@ -72,7 +72,7 @@ def _adopt(plugin: Plugin) -> Drawing:
         except BadInput as error:
             return error.message
 
-    draw = plugin.guarded(drawing.draw, returns=alt.TopLevelMixin)
+    draw = plugin.guard(drawing.draw, returns=alt.TopLevelMixin)
     return replace(drawing, lacking=lacking_or_failure, draw=draw)
 
 
@@ -94,12 +94,12 @@ GROUPS: dict[str, str] = {
 """The question that each built-in figure answers, as a group of pages."""
 
 
-def group_of(drawing: Drawing) -> str:
+def figure_group(drawing: Drawing) -> str:
     """Return the group of pages of a figure; a plugin's figures are with the judgments or the models.
 
     Examples
     --------
-    >>> group_of(FIGURES["items"])
+    >>> figure_group(FIGURES["items"])
     'judgments'
     """
     return GROUPS.get(drawing.name, "models" if drawing.about == "models" else "judgments")

@@ -192,16 +192,16 @@ def _legend(
     if lines:
         options |= {"symbolType": "stroke", "symbolSize": 500, "symbolStrokeWidth": 2.5}
     if labels:
-        options["labelExpr"] = renamed({name: labels.get(name, name) for name in values})
+        options["labelExpr"] = rename_expression({name: labels.get(name, name) for name in values})
     return alt.Legend(**options)
 
 
-def renamed(labels: Mapping[str, str]) -> str:
+def rename_expression(labels: Mapping[str, str]) -> str:
     """Return the Vega expression that replaces names in a legend.
 
     Examples
     --------
-    >>> renamed({"trigram": "trigram (.44)"})
+    >>> rename_expression({"trigram": "trigram (.44)"})
     '({"trigram": "trigram (.44)"})[datum.label]'
     """
     return f"({json.dumps(dict(labels), ensure_ascii=False)})[datum.label]"
@@ -214,7 +214,7 @@ def judge_order(judges: Iterable[str]) -> list[str]:
     return [PEOPLE, *models, *(name for name in (CONSTANT, CHANCE) if name in names)]
 
 
-def layered(
+def layer_charts(
     layers: Sequence[alt.Chart], data: pd.DataFrame, *, height: int | alt.Step, title: alt.TitleParams
 ) -> alt.LayerChart:
     """Layer charts in a frame as wide as the page."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from .citation import licence_of
+from .citation import recognize_licence
 from .facts import TASK_WORDS, Facts
 from .labels import label_rule
 from .writers import quoted_yaml
@@ -67,7 +67,7 @@ def dataset_card(facts: Facts, files: Sequence[tuple[str, str]], *, tables: Sequ
 
 def _licence(facts: Facts) -> list[str]:
     """The licence by its identifier, which the hub has in small letters, or its own words."""
-    licence = licence_of(facts.licence)
+    licence = recognize_licence(facts.licence)
     if licence is None:
         return ["license: unknown"]
     if licence.spdx:

@@ -45,14 +45,14 @@ LICENCES = (
 )  # fmt: skip
 
 
-def licence_of(text: str) -> Licence | None:
+def recognize_licence(text: str) -> Licence | None:
     """Recognize a licence by its identifier, title or address; None where none is stated.
 
     Examples
     --------
-    >>> licence_of("cc by 4.0").name
+    >>> recognize_licence("cc by 4.0").name
     'CC-BY-4.0'
-    >>> licence_of("Ask the authors").name
+    >>> recognize_licence("Ask the authors").name
     'LicenseRef-Ask-the-authors'
     """
     stated = text.strip()
@@ -70,7 +70,7 @@ def _letters(text: str) -> str:
 
 def citation_file(facts: Facts) -> str:
     """Write ``CITATION.cff``, version 1.2.0 of the Citation File Format."""
-    licence = licence_of(facts.licence)
+    licence = recognize_licence(facts.licence)
     lines = [
         "cff-version: 1.2.0",
         "message: Please cite this dataset if you use it.",
@@ -99,7 +99,7 @@ def datacite_record(facts: Facts) -> dict[str, Any]:
     -----
     Without a DOI, which the repository that publishes the release assigns.
     """
-    licence = licence_of(facts.licence)
+    licence = recognize_licence(facts.licence)
     creators = [
         {
             "name": f"{family}, {given_names}",

@@ -11,7 +11,7 @@ from ..effects.model_interactions import model_interactions
 from ..effects.report import scored_targets
 from ..rows import column_or_blank
 from ..text import no_formula
-from .writers import rounded
+from .writers import round_computed
 
 DIFFERENCE_FILE = ("source", "group", "unit", "name", "difference")
 PEOPLE = "people"
@@ -43,7 +43,7 @@ def difference_table(
     return table.assign(
         source=table["source"].map(no_formula),
         name=names_of_people,
-        difference=rounded(table["difference"].astype(float)),
+        difference=round_computed(table["difference"].astype(float)),
     )
 
 

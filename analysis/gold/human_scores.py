@@ -4,7 +4,7 @@ import pandas as pd
 
 from ..aggregation.proportions import share_sd
 from ..rows import RATING_TASKS
-from .writers import rounded
+from .writers import round_computed
 
 
 def human_table(sentences: pd.DataFrame, pairs: pd.DataFrame, *, task: str) -> pd.DataFrame:
@@ -40,7 +40,12 @@ def _chosen_shares(pairs: pd.DataFrame) -> pd.DataFrame:
     share = (totals["k"] / totals["n"]).astype(float)
     sd = pd.Series(share_sd(share.to_numpy(), totals["n"].to_numpy()))
     return pd.DataFrame(
-        {"sentence_id": totals["sentence_id"], "score": rounded(share), "n": totals["n"], "sd": rounded(sd)}
+        {
+            "sentence_id": totals["sentence_id"],
+            "score": round_computed(share),
+            "n": totals["n"],
+            "sd": round_computed(sd),
+        }
     )
 
 
@@ -49,5 +54,5 @@ def _standardized_shares(judged: pd.DataFrame) -> pd.DataFrame:
     spread = float(score.std(ddof=0)) if len(score) else 0.0
     if spread == 0:
         return judged.iloc[:0]
-    standardized = rounded((score - score.mean()) / spread)
-    return judged.assign(score=standardized, sd=rounded(judged["sd"].astype(float) / spread))
+    standardized = round_computed((score - score.mean()) / spread)
+    return judged.assign(score=standardized, sd=round_computed(judged["sd"].astype(float) / spread))

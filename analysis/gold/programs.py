@@ -17,19 +17,19 @@ def r_judgments(
     packages = ["lme4", *(["ordinal"] if task == "likert" else [])]
     characters = ", ".join(f'{name} = "character"' for name in IDS)
     lines = [
-        *(f"library({package})  # install.packages({quoted(package)})" for package in packages),
+        *(f"library({package})  # install.packages({quote(package)})" for package in packages),
         "",
-        f'd <- read.csv({quoted(file)}, na.strings = "", encoding = "UTF-8", check.names = FALSE,',
+        f'd <- read.csv({quote(file)}, na.strings = "", encoding = "UTF-8", check.names = FALSE,',
         f"              colClasses = c({characters}))",
         *(_r_standardized(task) if is_release else ()),
         f'd <- subset(d, kind == "target" & is.na({_exclusion(is_release)}) & !is.na(value))',
     ]
     for name, labels in levels.items():
-        column = f"d[[{quoted(name)}]]"
-        lines.append(f"{column} <- factor({column}, levels = c({', '.join(map(quoted, labels))}))")
+        column = f"d[[{quote(name)}]]"
+        lines.append(f"{column} <- factor({column}, levels = c({', '.join(map(quote, labels))}))")
         if len(labels) == 2:  # an estimate is then the second level minus the first, averaged over others
             lines.append(
-                f"contrasts({column}) <- matrix(c(-0.5, 0.5), 2, dimnames = list(NULL, {quoted(labels[1])}))"
+                f"contrasts({column}) <- matrix(c(-0.5, 0.5), 2, dimnames = list(NULL, {quote(labels[1])}))"
             )
     value = _outcome(task)
     lines += ["", "# means by condition" if terms else "# overall mean"]
@@ -90,20 +90,20 @@ def pandas_judgments(
 ) -> str:
     """pandas: means with errors over participants; of a 2×2 the difference of differences."""
     value = _outcome(task)
-    ids = ", ".join(f"{quoted(name)}: str" for name in IDS)
+    ids = ", ".join(f"{quote(name)}: str" for name in IDS)
     lines = [
         *(["import numpy as np"] if is_release and value == "z_log" else []),
         "import pandas as pd",
         "",
-        f'd = pd.read_csv({quoted(file)}, keep_default_na=False, na_values=[""],',
+        f'd = pd.read_csv({quote(file)}, keep_default_na=False, na_values=[""],',
         f"                dtype={{{ids}}})",
         *(_pandas_standardized(task) if is_release else ()),
         f'd = d[(d["kind"] == "target") & d["{_exclusion(is_release)}"].isna() & d["value"].notna()]',
     ]
     for name, labels in levels.items():
-        order = ", ".join(map(quoted, labels))
-        lines.append(f"d[{quoted(name)}] = pd.Categorical(d[{quoted(name)}], [{order}], ordered=True)")
-    by = f"[{', '.join(map(quoted, levels))}]"
+        order = ", ".join(map(quote, labels))
+        lines.append(f"d[{quote(name)}] = pd.Categorical(d[{quote(name)}], [{order}], ordered=True)")
+    by = f"[{', '.join(map(quote, levels))}]"
     if not levels:
         lines += [
             "",
@@ -122,7 +122,7 @@ def pandas_judgments(
     ]
     if [len(labels) for labels in levels.values()] == [2, 2]:
         (plain_1, marked_1), (plain_2, marked_2) = (
-            [quoted(label) for label in labels] for labels in levels.values()
+            [quote(label) for label in labels] for labels in levels.values()
         )
         lines += [
             "",
@@ -168,6 +168,6 @@ def _r_name(name: str) -> str:
     return f"`{escaped}`" if not name.isidentifier() or not name.isascii() or name.startswith("_") else name
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """A string literal that R and Python read alike: JSON's escapes are valid in both."""
     return json.dumps(text, ensure_ascii=False)

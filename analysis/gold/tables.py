@@ -14,7 +14,7 @@ from ..rows import RATING_TASKS, is_kind, numbers
 from ..scales import zscore_by_participant
 from ..undecided import is_undecided
 from .labels import UNDECIDED, acceptability_labels, difference_labels, preference_labels
-from .writers import rounded
+from .writers import round_computed
 
 HUMAN_SENTENCE_COLUMNS = (
     "human_n",
@@ -126,8 +126,8 @@ def _yes_shares(judgments: pd.DataFrame, *, n_min: int) -> pd.DataFrame:
     sd = share_sd(shares["human_share"].to_numpy(), n)
     return shares.assign(
         human_mean=shares["human_share"],
-        human_sd=rounded(pd.Series(sd)),
-        human_se=rounded(pd.Series(sd / np.sqrt(n))),
+        human_sd=round_computed(pd.Series(sd)),
+        human_se=round_computed(pd.Series(sd / np.sqrt(n))),
         human_mean_raw=shares["human_share"],
     )
 
@@ -139,14 +139,14 @@ def _rating_means(judgments: pd.DataFrame) -> pd.DataFrame:
         raise BadInput("a sentence occurs in two items or conditions.", column="sentence_id")
     columns = {"human_mean": "mean", "human_sd": "sd", "human_se": "se", "human_mean_raw": "mean_raw"}
     human = pd.DataFrame({"sentence_id": identified["sentence_id"], "human_n": identified["n"]})
-    return human.assign(**{column: rounded(identified[source]) for column, source in columns.items()})
+    return human.assign(**{column: round_computed(identified[source]) for column, source in columns.items()})
 
 
 def _member_means(sentences: pd.DataFrame, pairs: pd.DataFrame, *, n_min: int) -> pd.DataFrame:
     means = sentences.set_index("sentence_id")[["human_mean", "human_n"]]
     members = {side: means.reindex(pairs[f"{side}_id"]).reset_index(drop=True) for side in ("good", "bad")}
     n_good, n_bad = (members[side]["human_n"].fillna(0).astype(int) for side in ("good", "bad"))
-    difference = rounded(members["good"]["human_mean"] - members["bad"]["human_mean"])
+    difference = round_computed(members["good"]["human_mean"] - members["bad"]["human_mean"])
     fewest = np.minimum(n_good.to_numpy(), n_bad.to_numpy())
     return pairs.reset_index(drop=True).assign(
         human_n=n_good + n_bad,
@@ -183,9 +183,9 @@ def _shares(
             name: index.astype(object),
             "human_n": n,
             "human_k": k,
-            "human_share": rounded(pd.Series(successes / n, dtype=float)),
-            "human_ci_low": rounded(pd.Series(low)),
-            "human_ci_high": rounded(pd.Series(high)),
+            "human_share": round_computed(pd.Series(successes / n, dtype=float)),
+            "human_ci_low": round_computed(pd.Series(low)),
+            "human_ci_high": round_computed(pd.Series(high)),
             "human_label": labels,
         }
     )

@@ -91,12 +91,12 @@ def blimp_record(fields: dict[str, Any], defaults: dict[str, Any]) -> dict[str, 
     return blimp | {name: fields[name] for name in sorted(fields) if name not in blimp}
 
 
-def rounded(values: pd.Series) -> pd.Series:
+def round_computed(values: pd.Series) -> pd.Series:
     """Round computed numbers to 12 significant digits, so that the order of summation has no effect.
 
     Examples
     --------
-    >>> rounded(pd.Series([1 / 3])).tolist()
+    >>> round_computed(pd.Series([1 / 3])).tolist()
     [0.333333333333]
     """
     return values.map(lambda value: float(f"{value:.{DIGITS}g}"), na_action="ignore").astype(float)

@@ -217,7 +217,7 @@ def penalized_logistic(
     beta = _penalized_fit(y, design, free)
     if beta is None:
         return empty
-    likelihood, information = _penalized(y, design, beta)
+    likelihood, information = _penalized_likelihood(y, design, beta)
     errors = np.sqrt(np.diag(np.linalg.inv(information)))
     half = float(scipy.stats.norm.ppf(0.5 + confidence / 2))
     estimates = {}
@@ -225,7 +225,7 @@ def penalized_logistic(
         null = _penalized_fit(y, design, free & (np.arange(len(names)) != k))
         if null is None:
             return empty
-        ratio = max(2 * (likelihood - _penalized(y, design, null)[0]), 0.0)
+        ratio = max(2 * (likelihood - _penalized_likelihood(y, design, null)[0]), 0.0)
         estimates[name] = Estimate(
             name,
             estimate=float(beta[k]),
@@ -238,7 +238,7 @@ def penalized_logistic(
     return MixedFit("penalized", formula, method=PENALIZED, n=len(rows), estimates=estimates)
 
 
-def _penalized(y: Floats, design: Floats, beta: Floats) -> tuple[float, Floats]:
+def _penalized_likelihood(y: Floats, design: Floats, beta: Floats) -> tuple[float, Floats]:
     """Compute the penalized log-likelihood and the information X'WX."""
     eta = design @ beta
     chance = scipy.special.expit(eta)

@@ -134,10 +134,10 @@ class Crossed:
             parts = [crossing[(rows == kind) & (place == a)] for a in range(m)]
             self.classes.append(np.array([[_dense(part.T @ other) for other in parts] for part in parts]))
 
-    def _squared(self, inverse_roots: Floats) -> Floats:
+    def _cross_square(self, inverse_roots: Floats) -> Floats:
         """Compute R'R for each θ, where R = L⁻¹ Λ'Z'Z crosses the eliminated factor with the others."""
         if not self.classes:
-            crossings = (_scaled(inverse_root, self.crossing) for inverse_root in inverse_roots)
+            crossings = (_scale_groups(inverse_root, self.crossing) for inverse_root in inverse_roots)
             return np.stack([_dense(crossing.T @ crossing) for crossing in crossings])
         n_points = len(inverse_roots)
         total = np.zeros((n_points, self.outer_square.size))
@@ -206,11 +206,13 @@ class Crossed:
                 # One product for all θ, which a sparse crossing takes as well
                 joined = self.crossing.T @ back.transpose(1, 0, 2).reshape(groups * m, -1)
                 outer_columns = outer_columns - joined.reshape(-1, n_points, self.p + 1).transpose(1, 0, 2)
-                square = square - self._squared(inverse_root)
+                square = square - self._cross_square(inverse_root)
         if has_far:
             if self.pairs:
-                outer_columns = pulled(outer_columns, far, self.starts)
-                square = pulled(pulled(square, far, self.starts).transpose(0, 2, 1), far, self.starts)
+                outer_columns = apply_lambda_transpose(outer_columns, far, self.starts)
+                square = apply_lambda_transpose(
+                    apply_lambda_transpose(square, far, self.starts).transpose(0, 2, 1), far, self.starts
+                )
             else:
                 outer_columns = outer_columns * scale[:, :, None]
                 square = square * scale[:, :, None] * scale[:, None, :]
@@ -220,9 +222,9 @@ class Crossed:
             triangles = zip(root, outer_columns, strict=True)
             solved = np.stack([scipy.linalg.lapack.dtrtrs(*each, lower=1)[0] for each in triangles])
             left = left - solved.transpose(0, 2, 1) @ solved
-        return self._fixed(left, log_det)
+        return self._fixed_state(left, log_det)
 
-    def _fixed(self, left: Floats, log_det: Floats) -> State:
+    def _fixed_state(self, left: Floats, log_det: Floats) -> State:
         p = self.p
         against = left[:, :p, p]
         inverse = np.asarray(np.linalg.inv(left[:, :p, :p]), dtype=np.float64)
@@ -253,7 +255,7 @@ def _fields(state: State) -> tuple[Floats, ...]:
     return state.log_det, state.log_det_fixed, state.rss, state.beta, state.inverse
 
 
-def pulled(rows: Floats, factor: Floats, starts: Codes) -> Floats:
+def apply_lambda_transpose(rows: Floats, factor: Floats, starts: Codes) -> Floats:
     """Compute Λ'M with Λ made of T, for M with one row a random effect, term after term from ``starts``.
 
     Of several M and T, along leading axes.
@@ -275,7 +277,7 @@ def _group_sums(term: Term, columns: Floats) -> Floats:
     return np.column_stack(sums)
 
 
-def _scaled(inverse_root: Floats, crossing: Any) -> Any:
+def _scale_groups(inverse_root: Floats, crossing: Any) -> Any:
     """Multiply the rows of each group by the matrix of that group."""
     groups, m = inverse_root.shape[:2]
     if isinstance(crossing, np.ndarray):

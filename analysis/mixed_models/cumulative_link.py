@@ -8,14 +8,14 @@ import pandas as pd
 import scipy
 
 from ..rows import Codes, Floats, group_codes
-from .cross_products import Term, correlated_pairs, pulled
+from .cross_products import Term, apply_lambda_transpose, correlated_pairs
 from .laplace import slope
 from .linear import (
     CROSSED,
     Estimate,
     MixedFit,
     Random,
-    correlations_of,
+    effect_correlations,
     random_formula,
     random_terms,
 )
@@ -110,8 +110,10 @@ class CumulativeLink:
         edges = np.r_[-np.inf, thresholds, np.inf]
         value, first, second = _ratings(self.y, edges, location, scale)
         gradient, curvature = self._assemble(first, second)
-        gradient = pulled(gradient[:, None], factor, self.starts)[:, 0] - self.modes
-        curvature = pulled(pulled(curvature, factor, self.starts).T, factor, self.starts)
+        gradient = apply_lambda_transpose(gradient[:, None], factor, self.starts)[:, 0] - self.modes
+        curvature = apply_lambda_transpose(
+            apply_lambda_transpose(curvature, factor, self.starts).T, factor, self.starts
+        )
         curvature.flat[:: len(curvature) + 1] += 1.0
         return float(value - 0.5 * self.modes @ self.modes), gradient, curvature
 
@@ -298,7 +300,7 @@ def _fit(
         status="singular" if zero else "ok",
         estimates={fixed: estimate},
         variances={name: float(size) for name, size in zip(names, np.diag(spread), strict=True)},
-        correlations=correlations_of(random, spread, model.pairs),
+        correlations=effect_correlations(random, spread, model.pairs),
         criterion=model.deviance(at),
         zero_terms=zero,
         thresholds=tuple(np.cumsum(np.r_[at[:1], np.exp(at[1 : model.n_gaps])]).tolist()),

@@ -29,7 +29,7 @@ class Effects:
         self.covariates = [None if (term.covariate == 1).all() else term.covariate for term in terms]
         self.shape = (self.n_groups, len(terms))
 
-    def weighted(self, rows: Floats, place: int) -> Floats:
+    def weight_rows(self, rows: Floats, place: int) -> Floats:
         """Multiply rows by one covariate."""
         covariate = self.covariates[place]
         return rows if covariate is None else rows * covariate
@@ -37,10 +37,10 @@ class Effects:
     def sums(self, rows: Floats) -> Floats:
         """Compute Z'x, groups × m, with one value of x per row."""
         if self.shape[1] == 1:
-            sums = np.bincount(self.codes, weights=self.weighted(rows, 0), minlength=self.n_groups)
+            sums = np.bincount(self.codes, weights=self.weight_rows(rows, 0), minlength=self.n_groups)
             return np.asarray(sums, dtype=np.float64)[:, None]
         columns = [
-            np.bincount(self.codes, weights=self.weighted(rows, place), minlength=self.n_groups)
+            np.bincount(self.codes, weights=self.weight_rows(rows, place), minlength=self.n_groups)
             for place in range(self.shape[1])
         ]
         return np.column_stack(columns)
@@ -48,22 +48,22 @@ class Effects:
     def products(self, weights: Floats) -> Floats:
         """Compute the blocks of Z'WZ, groups × m × m."""
         if self.shape[1] == 1:
-            rows = self.weighted(self.weighted(weights, 0), 0)
+            rows = self.weight_rows(self.weight_rows(weights, 0), 0)
             sums = np.bincount(self.codes, weights=rows, minlength=self.n_groups)
             return np.asarray(sums, dtype=np.float64)[:, None, None]
         blocks = np.empty((*self.shape, self.shape[1]))
         for a in range(self.shape[1]):
             for b in range(a + 1):
-                rows = self.weighted(self.weighted(weights, a), b)
+                rows = self.weight_rows(self.weight_rows(weights, a), b)
                 sums = np.bincount(self.codes, weights=rows, minlength=self.n_groups)
                 blocks[:, a, b] = blocks[:, b, a] = sums
         return blocks
 
     def predictor(self, effects: Floats) -> Floats:
         """Compute Zb, the contribution of effects (groups × m) to each row."""
-        parts = self.weighted(effects[:, 0][self.codes], 0)
+        parts = self.weight_rows(effects[:, 0][self.codes], 0)
         for place in range(1, self.shape[1]):
-            parts = parts + self.weighted(effects[:, place][self.codes], place)
+            parts = parts + self.weight_rows(effects[:, place][self.codes], place)
         return parts
 
 
@@ -123,7 +123,7 @@ class Laplace:
         method finds with halved steps.
         """
         fixed, roots = self.design @ parameters[: self.p], self.roots(parameters[self.p :])
-        value, eta = self._penalized(fixed, roots)
+        value, eta = self._penalized_likelihood(fixed, roots)
         log_det = 0.0
         for _ in range(_STEPS):
             chance = scipy.special.expit(eta)
@@ -131,7 +131,7 @@ class Laplace:
             before, length, reached = self.modes, 1.0, value
             while True:
                 self.modes = [mode + length * step for mode, step in zip(before, steps, strict=True)]
-                value, eta = self._penalized(fixed, roots)
+                value, eta = self._penalized_likelihood(fixed, roots)
                 if value <= reached + 1e-12 * abs(reached) or length < 1e-6:
                     break
                 length /= 2
@@ -143,7 +143,7 @@ class Laplace:
                 break
         return float(value + log_det)
 
-    def _penalized(self, fixed: Floats, roots: Sequence[Floats]) -> tuple[float, Floats]:
+    def _penalized_likelihood(self, fixed: Floats, roots: Sequence[Floats]) -> tuple[float, Floats]:
         eta = fixed + self.random_predictor(self.modes, roots)
         loss = np.logaddexp(0.0, eta).sum() - self.y @ eta
         return float(2 * loss + sum((modes**2).sum() for modes in self.modes)), eta
@@ -232,12 +232,12 @@ def _crossing(model: Laplace, weights: Floats, roots: Sequence[Floats], big: int
     (groups, m), (columns, k) = first.shape, second.shape
     if groups * m * columns * k <= _DENSE_CELLS:
         if m == k == 1:
-            rows = second.weighted(first.weighted(weights * (roots[big][0, 0] * roots[small][0, 0]), 0), 0)
+            rows = second.weight_rows(first.weight_rows(weights * (roots[big][0, 0] * roots[small][0, 0]), 0), 0)
             place = first.codes * columns + second.codes
             return np.bincount(place, weights=rows, minlength=groups * columns).reshape(groups, columns)
         cells = np.empty((groups, m, columns, k))
         for a, b in np.ndindex(m, k):
-            rows = second.weighted(first.weighted(weights, a), b)
+            rows = second.weight_rows(first.weight_rows(weights, a), b)
             sums = np.bincount(first.codes * columns + second.codes, weights=rows, minlength=groups * columns)
             cells[:, a, :, b] = sums.reshape(groups, columns)
         if m > 1:
@@ -249,7 +249,7 @@ def _crossing(model: Laplace, weights: Floats, roots: Sequence[Floats], big: int
     places, values = [], []
     for a, b in np.ndindex(m, k):
         places.append((first.codes * m + a, second.codes * k + b))
-        values.append(second.weighted(first.weighted(weights, a), b))
+        values.append(second.weight_rows(first.weight_rows(weights, a), b))
     where = tuple(np.concatenate(part) for part in zip(*places, strict=True))
     shape = (groups * m, columns * k)
     crossing = scipy.sparse.coo_array((np.concatenate(values), where), shape=shape).tocsr()

@@ -312,7 +312,7 @@ def _fit(
     return replace(
         empty,
         status="singular" if zero else "ok",
-        correlations=correlations_of(random, covariance, model.pairs),
+        correlations=effect_correlations(random, covariance, model.pairs),
         estimates=estimates,
         variances={**variances, "residual": sigma2 * unit**2},
         criterion=model.criterion(theta, reml=reml) + 2 * freedom * float(np.log(unit)),
@@ -329,7 +329,7 @@ def _start(model: Crossed, random: Sequence[Random], fit: MixedFit | None) -> Fl
     return np.concatenate([diagonal, np.zeros(len(model.pairs))])
 
 
-def correlations_of(
+def effect_correlations(
     random: Sequence[Random], covariance: Floats, pairs: Sequence[tuple[int, int]]
 ) -> dict[str, float]:
     """Return the correlations of the effects of correlated terms."""

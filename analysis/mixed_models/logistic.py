@@ -22,7 +22,7 @@ from .linear import (
     Estimate,
     MixedFit,
     Random,
-    correlations_of,
+    effect_correlations,
     random_formula,
     random_terms,
 )
@@ -260,7 +260,7 @@ def _fit(
         estimates=_estimates(best, names=names, confidence=confidence),
         exact=_estimates(exact, names=names, confidence=confidence),
         variances={term.name: float(size) for term, size in zip(random, np.diag(covariance), strict=True)},
-        correlations=correlations_of(random, covariance, model.pairs),
+        correlations=effect_correlations(random, covariance, model.pairs),
         criterion=model.deviance(exact.at),
         zero_terms=zero,
     )

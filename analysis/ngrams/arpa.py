@@ -32,15 +32,15 @@ def read_arpa(path: str | Path, *, max_order: int | None = None) -> BackoffModel
     Memory is 24 bytes for each n-gram and the vocabulary; while an order is read whose n-grams are not listed
     in the order of their words, twice as much for that order.
     """
-    return _guarded(path, lambda reader: reader.read(max_order=max_order))
+    return _call_reader(path, lambda reader: reader.read(max_order=max_order))
 
 
 def arpa_order(path: str | Path) -> int:
     """Read the order of the model from the header of an ARPA file."""
-    return _guarded(path, lambda reader: reader.order())
+    return _call_reader(path, lambda reader: reader.order())
 
 
-def _guarded(path: str | Path, ask: Callable[["_Reader"], T]) -> T:
+def _call_reader(path: str | Path, ask: Callable[["_Reader"], T]) -> T:
     path = Path(path)
     if not path.is_file():
         raise BadInput("there is no such file.", file=str(path))

@@ -165,7 +165,7 @@ def _adjust(raw: list[Merged], *, n_words: int) -> list[OrderCounts]:
         if level is not raw[0]:
             opening = int(np.searchsorted(level.keys, opening * n_words))
         if longer is not None:
-            count = _preceded(longer.suffix, len(level.keys))
+            count = _count_predecessors(longer.suffix, len(level.keys))
             count[:opening] = level.count[:opening]
         if level is raw[0]:
             count = count.copy()
@@ -174,7 +174,7 @@ def _adjust(raw: list[Merged], *, n_words: int) -> list[OrderCounts]:
     return adjusted
 
 
-def _preceded(suffix: Column, size: int) -> Column:
+def _count_predecessors(suffix: Column, size: int) -> Column:
     count = np.zeros(size, dtype=np.int32)
     for part in blocks(len(suffix), TALLY):
         count += np.bincount(suffix[part], minlength=size).astype(np.int32)

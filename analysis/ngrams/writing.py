@@ -53,7 +53,7 @@ def _open(path: Path) -> IO[bytes] | gzip.GzipFile:
 def _lines(model: BackoffModel, words: pa.Array, n: int, part: slice) -> memoryview:
     """Format lines of one order: log10 probability, words, back-off weight."""
     level = model.orders[n - 1]
-    pieces = list(_words_of(model, n, level.keys[part]))
+    pieces = list(_word_indices(model, n, level.keys[part]))
     gram = pc.binary_join_element_wise(*(words.take(pa.array(ids)) for ids in reversed(pieces)), " ")
     fields = [_numbers(level.log10[part]), gram]
     if n < model.order:
@@ -63,7 +63,7 @@ def _lines(model: BackoffModel, words: pa.Array, n: int, part: slice) -> memoryv
     return memoryview(lines.buffers()[2])
 
 
-def _words_of(model: BackoffModel, n: int, keys: Ids) -> Iterator[Ids]:
+def _word_indices(model: BackoffModel, n: int, keys: Ids) -> Iterator[Ids]:
     """Return the word indices, last word first."""
     for shorter in reversed(model.orders[: n - 1]):
         place, word = np.divmod(keys, len(model.words))

@@ -60,7 +60,7 @@ class Plugin:
             f"{self.label} failed: {_reason(error)}.", remedy="Report it to the authors of that package."
         )
 
-    def guarded(self, function: Callable[..., Any], *, returns: type | tuple[type, ...] = object) -> Any:
+    def guard(self, function: Callable[..., Any], *, returns: type | tuple[type, ...] = object) -> Any:
         """Wrap a function of the plugin: its errors, and results of another type, name the package."""
 
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -149,7 +149,7 @@ class Registry(Mapping[str, T], Generic[T]):
 
     def _load(self) -> Iterator[Plugin]:
         taken: dict[str, str] = dict.fromkeys(self.built_in, "the platform")
-        for plugin, point in _installed(self.kind):
+        for plugin, point in _entry_points(self.kind):
             loaded = self._load_one(plugin, point, taken=taken)
             if not loaded.problem:
                 taken[loaded.name] = loaded.package
@@ -173,7 +173,7 @@ class Registry(Mapping[str, T], Generic[T]):
             return replace(plugin, problem=f"is not usable as one of the {self.kind}: {_reason(error)}")
 
 
-def _installed(kind: str) -> list[tuple[Plugin, EntryPoint]]:
+def _entry_points(kind: str) -> list[tuple[Plugin, EntryPoint]]:
     """The entry points of other packages, sorted so that the same plugin wins in every process."""
     offered = []
     for point in entry_points(group=f"obelus.{kind}"):
@@ -220,7 +220,7 @@ def package_folder(target: str) -> Path:
 def task_folders() -> list[Path]:
     """Return the folders of packages that offer tasks, for the settings: templates and scripts lie there."""
     folders: list[Path] = []
-    for plugin, _ in _installed("tasks"):
+    for plugin, _ in _entry_points("tasks"):
         try:
             folders.append(package_folder(plugin.target))
         except (ImportError, ValueError):  # a broken package: the list of plugins names it

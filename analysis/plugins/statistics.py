@@ -59,7 +59,7 @@ def _adopt(plugin: Plugin) -> Statistic:
     if not callable(plugin.component):
         raise TypeError("a statistic is a function of a frame of judgments")
     description = (getattr(plugin.component, "__doc__", None) or "").strip().partition("\n")[0]
-    compute = plugin.guarded(plugin.component, returns=pd.DataFrame)
+    compute = plugin.guard(plugin.component, returns=pd.DataFrame)
     return Statistic(plugin.name, plugin.package, plugin.version, description[:300], compute)
 
 

@@ -59,7 +59,7 @@ def honeypot(judgments: pd.DataFrame) -> pd.DataFrame:
 HONEYPOT = Signal("honeypot", 1, "hidden field filled in", honeypot)
 
 
-def untrusted(judgments: pd.DataFrame) -> pd.DataFrame:
+def flag_untrusted(judgments: pd.DataFrame) -> pd.DataFrame:
     """Flag sessions with answers from scripted browser events.
 
     Notes
@@ -74,4 +74,4 @@ def untrusted(judgments: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-UNTRUSTED = Signal("untrusted", 1, "answers given by a program", untrusted)
+UNTRUSTED = Signal("untrusted", 1, "answers given by a program", flag_untrusted)

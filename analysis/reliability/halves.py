@@ -192,7 +192,7 @@ class NoiseCeiling:
     sample: float | None
     """Of another sample of participants of the same size: the reliability."""
 
-    def disattenuated(self, r: float | None) -> float | None:
+    def disattenuate(self, r: float | None) -> float | None:
         """Return r divided by the model's ceiling."""
         return None if r is None or not self.model else r / self.model
 
@@ -208,7 +208,7 @@ def noise_ceiling(reliability: float | None) -> NoiseCeiling:
     Examples
     --------
     >>> ceiling = noise_ceiling(0.81)
-    >>> ceiling.model, ceiling.sample, round(ceiling.disattenuated(0.45), 3)
+    >>> ceiling.model, ceiling.sample, round(ceiling.disattenuate(0.45), 3)
     (0.9, 0.81, 0.5)
     """
     if reliability is None or not reliability > 0:

@@ -72,7 +72,7 @@ def deviations_section(rows: Rows, plan: Mapping[str, Any] | None) -> Section | 
         blocks += [Subheading(str(row["aspect"])), Facts(_facts(row))]
     silent = _with(rows, NOT_STATED)
     if silent:
-        stated = [(str(row["aspect"]), _done(row)) for row in silent]
+        stated = [(str(row["aspect"]), _format_done(row)) for row in silent]
         blocks += [Subheading(f"{NOT_STATED_TEXT.capitalize()}: what was done"), Facts(stated)]
     planned = [(str(row["aspect"]), str(row["planned"])) for row in _with(rows, PLANNED)]
     blocks += [Subheading("As planned"), Facts(planned)] if planned else []
@@ -97,7 +97,7 @@ def _facts(row: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [*facts, ("Reason", _reason(row))]
 
 
-def _done(row: Mapping[str, Any]) -> str:
+def _format_done(row: Mapping[str, Any]) -> str:
     # The planned text names the setting that counts in place of a statement of the plan.
     beside = str(row["planned"]).removeprefix(NOT_STATED_TEXT).removeprefix("; ")
     done = f"{row['done']} ({beside})" if beside else str(row["done"])

@@ -190,7 +190,7 @@ def _exclusions(plan: dict[str, Any], numbers: dict[str, Any]) -> str:
     each = _judgments_of_each(numbers)
     if len(flow) < 2:
         return f"No judgment was excluded{f'; there were {each}' if each else ''}."
-    reasons = {step["name"]: reason_of(step) for step in plan["steps"]}
+    reasons = {step["name"]: describe_criterion(step) for step in plan["steps"]}
     steps = [f"{reasons[row['step']]} ({_removed_counts(row)})" for row in flow[1:]]
     last = flow[-1]
     qualifiers = ["fixed before the first response"] if plan["locked_before_first_response"] else []
@@ -231,7 +231,7 @@ def _removed_counts(row: dict[str, Any]) -> str:
     return ", ".join(removed) or "none"
 
 
-def reason_of(step: dict[str, Any]) -> str:
+def describe_criterion(step: dict[str, Any]) -> str:
     """Describe the criterion of an exclusion step."""
     criterion = CRITERIA.get(step["rule"])
     return criterion.reason if criterion else readable(step["name"])

@@ -33,12 +33,12 @@ def interval(low: float | None, high: float | None, *, percent: bool = False, di
     return f" (95 % CI {decimal(factor * low, digits)} to {decimal(factor * high, digits)}{unit})"
 
 
-def share_of(k: int, n: int, noun: str) -> str:
+def format_share(k: int, n: int, noun: str) -> str:
     """Write k of n with the share and its Wilson interval, which a single participant does not have.
 
     Examples
     --------
-    >>> share_of(3, 24, "participant"), share_of(1, 1, "participant")
+    >>> format_share(3, 24, "participant"), share_of(1, 1, "participant")
     ('3 of 24 participants, 12.5 % (95 % CI 4.3 to 31.0 %)', '1 of 1 participant')
     """
     counts = f"{count(k)} of {plural(n, noun)}"
@@ -66,7 +66,7 @@ def participants_finding(people: pd.DataFrame, measure: str) -> str:
         if len(people) > 1
         else ""
     )
-    return f"Quality signals or flags mark {share_of(n_marked, len(people), 'participant')}{middle}."
+    return f"Quality signals or flags mark {format_share(n_marked, len(people), 'participant')}{middle}."
 
 
 def live_finding(
@@ -84,7 +84,7 @@ def live_finding(
     parts = [
         f"{total} {noun} {_are(n_complete)} complete, {count(n_live)} {_are(n_live)} in session now",
         f"half took less than {median_time} minutes" if median_time and n_complete > 1 else "",
-        f"{share_of(n_lost, n_started, 'session')}{',' if n_started > 1 else ''} dropped out"
+        f"{format_share(n_lost, n_started, 'session')}{',' if n_started > 1 else ''} dropped out"
         if n_started
         else "",
     ]
@@ -179,7 +179,7 @@ def exclusions_finding(report: dict[str, Any]) -> str:
             f"{plural(first['participants_left'], 'participant')} are analysed."
         )
     text = (
-        f"{share_of(last['participants_left'], first['participants_left'], 'participant')}, and "
+        f"{format_share(last['participants_left'], first['participants_left'], 'participant')}, and "
         f"{count(last['judgments_left'])} of {plural(first['judgments_left'], 'judgment')} stay"
     )
     rows = {row["recipe"]: row for row in report["sensitivity"]}
@@ -279,16 +279,16 @@ def power_finding(report: dict[str, Any], cost: str) -> str:
         best = max(report["designs"], key=lambda design: float(design["power"]))
         return (
             f"None of these sizes has a power of .80; {plural(best['participants'], 'participant')} with "
-            f"{plural(best['items'], 'item')} have {decimal(best['power'], 2)}{_simulated(best)}."
+            f"{plural(best['items'], 'item')} have {decimal(best['power'], 2)}{_simulation_note(best)}."
         )
     price = f", for {cost}" if cost else ""
     return (
         f"{plural(smallest['participants'], 'participant')} with {plural(smallest['items'], 'item')} have a "
-        f"power of {decimal(smallest['power'], 2)}{_simulated(smallest)}{price}."
+        f"power of {decimal(smallest['power'], 2)}{_simulation_note(smallest)}{price}."
     )
 
 
-def _simulated(design: dict[str, Any]) -> str:
+def _simulation_note(design: dict[str, Any]) -> str:
     half = 1.96 * (design["mc_error"] or 0)
     if not half:
         return ""
@@ -515,7 +515,7 @@ def _decisions_finding(depth: dict[str, Any], report: dict[str, Any]) -> str:
     best = max(rows, key=lambda row: float(row["mcc"]))
     key = "as expected" if best["labels"] == "expected" else "as most people do"
     return (
-        f"{best['model']} decides {share_of(best['tp'] + best['tn'], best['n'], 'sentence')}, {key}; "
+        f"{best['model']} decides {format_share(best['tp'] + best['tn'], best['n'], 'sentence')}, {key}; "
         f"the Matthews correlation is {decimal(best['mcc'])}."
     )
 

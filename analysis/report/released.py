@@ -91,7 +91,7 @@ def read_released(files: Mapping[str, bytes]) -> Released:
     removed = _table(files[REMOVED])
     require_columns(removed, *REMOVED_COLUMNS)
     native = participants.drop_duplicates("participant").set_index("participant")["native"]
-    judgments = _typed(judgments).assign(native=judgments["participant"].map(native))
+    judgments = _convert_types(judgments).assign(native=judgments["participant"].map(native))
     manifest, study = (json.loads(files[name]) for name in ("manifest.json", STUDY))
     return Released(
         judgments,
@@ -131,7 +131,7 @@ def _table(content: bytes) -> pd.DataFrame:
     return pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False).astype(object)
 
 
-def _typed(table: pd.DataFrame) -> pd.DataFrame:
+def _convert_types(table: pd.DataFrame) -> pd.DataFrame:
     """Convert numbers and flags to their types and repeated texts to categories."""
     typed = table.copy()
     for name in typed.columns:

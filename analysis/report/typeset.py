@@ -51,12 +51,12 @@ _HASH = re.compile(r"\b[0-9a-f]{40,}\b")
 
 def typst_source(report: Report, heights: Mapping[str, float]) -> str:
     """Write a report as Typst source."""
-    parts = [_HEAD.replace("TITLE", quoted(report.title))]
+    parts = [_HEAD.replace("TITLE", quote(report.title))]
     parts.append(
-        f'#text(size: 18pt, weight: "semibold", {quoted(report.title)})\n\n#note({quoted(report.subtitle)})\n'
+        f'#text(size: 18pt, weight: "semibold", {quote(report.title)})\n\n#note({quote(report.subtitle)})\n'
     )
     if needs_fonts(report.text):
-        parts.append(f"#note({quoted(FONT_NOTICE)})\n")
+        parts.append(f"#note({quote(FONT_NOTICE)})\n")
     parts += [_section(section, heights) for section in report.sections]
     return "\n".join(parts)
 
@@ -72,12 +72,12 @@ def needs_fonts(text: str) -> bool:
     return _COVERED.fullmatch(text) is None
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Quote a text as a Typst string in which checksums may break across lines.
 
     Examples
     --------
-    >>> quoted('say "a\\\\b"')
+    >>> quote('say "a\\\\b"')
     '"say \\\\"a\\\\\\\\b\\\\""'
     """
     # Zero-width spaces allow a line break after every eighth digit.
@@ -90,23 +90,23 @@ def _section(section: Section, heights: Mapping[str, float]) -> str:
     is_appendix = section.key == "appendix"
     blocks = [_block(block, heights, floats=not is_appendix) for block in section.blocks]
     before = ["#pagebreak(weak: true)"] if is_appendix else []
-    return "\n\n".join([*before, f"#heading(level: 1, {quoted(section.title)})", *blocks])
+    return "\n\n".join([*before, f"#heading(level: 1, {quote(section.title)})", *blocks])
 
 
 def _block(block: Any, heights: Mapping[str, float], *, floats: bool) -> str:
     if isinstance(block, Paragraph):
-        return f"#par({quoted(block.text)})"
+        return f"#par({quote(block.text)})"
     if isinstance(block, Subheading):
-        return f"#heading(level: 2, {quoted(block.text)})"
+        return f"#heading(level: 2, {quote(block.text)})"
     if isinstance(block, Ready):
-        content = "\n".join(f"#par({quoted(text)})" for text in block.paragraphs)
+        content = "\n".join(f"#par({quote(text)})" for text in block.paragraphs)
         return f'#block(fill: rgb("#f1efe9"), inset: 10pt, radius: 4pt, width: 100%)[\n{content}\n]'
     if isinstance(block, Facts):
         return _grid(block.rows)
     if isinstance(block, Headline):
         cells = [
-            f'[#text(size: 8pt, {quoted(name)})\\ #text(size: 15pt, weight: "semibold", {quoted(number)})\\ '
-            f"#note({quoted(of)})]"
+            f'[#text(size: 8pt, {quote(name)})\\ #text(size: 15pt, weight: "semibold", {quote(number)})\\ '
+            f"#note({quote(of)})]"
             for name, number, of in block.rows
         ]
         return f"#grid(columns: (1fr,) * {len(cells)}, gutter: 8pt, {', '.join(cells)})"
@@ -116,14 +116,14 @@ def _block(block: Any, heights: Mapping[str, float], *, floats: bool) -> str:
         return _figure(block, heights[block.key], floats=floats)
     if isinstance(block, References):
         return "\n\n".join(
-            f"#par(hanging-indent: 1.2em, text(size: 9pt, {quoted(work)}))" for work in block.works
+            f"#par(hanging-indent: 1.2em, text(size: 9pt, {quote(work)}))" for work in block.works
         )
     raise TypeError(f"cannot typeset a {type(block).__name__}")
 
 
 def _grid(rows: Sequence[tuple[str, str]]) -> str:
     cells = ", ".join(
-        f"text(size: 9pt, {quoted(name)}), text(size: 9pt, {quoted(text)})" for name, text in rows
+        f"text(size: 9pt, {quote(name)}), text(size: 9pt, {quote(text)})" for name, text in rows
     )
     return f"#table(columns: (4.6cm, 1fr), inset: (x: 0pt, y: 2.4pt), {cells})"
 
@@ -131,17 +131,17 @@ def _grid(rows: Sequence[tuple[str, str]]) -> str:
 def _table(table: Table) -> str:
     size = 8 if len(table.head) >= WIDE_TABLE_COLUMNS else 9
     align = ", ".join("right" if is_number else "left" for _, is_number in table.columns)
-    head = ", ".join(f'text(weight: "semibold", {quoted(word)})' for word in table.head)
-    rows = "".join(", ".join(quoted(cell) for cell in row) + ",\n  " for row in table.rows)
+    head = ", ".join(f'text(weight: "semibold", {quote(word)})' for word in table.head)
+    rows = "".join(", ".join(quote(cell) for cell in row) + ",\n  " for row in table.rows)
     widths = ", ".join(["1fr", *["auto"] * (len(table.head) - 1)])
     body = (
         f"table(columns: ({widths}), align: ({align},),\n  table.header(rule, {head}, rule),\n  {rows}rule)"
     )
-    beside = f"\n#v(-0.4em)\n#note({quoted(table.note)})" if table.note else ""
+    beside = f"\n#v(-0.4em)\n#note({quote(table.note)})" if table.note else ""
     stays = "false" if len(table.rows) <= MAX_UNBROKEN_ROWS else "true"
     return (
         f"#block(breakable: {stays}, width: 100%)[#set text(size: {size}pt)\n#figure(kind: table, "
-        f"supplement: none, caption: {quoted(table.caption)}, {body}){beside}]"
+        f"supplement: none, caption: {quote(table.caption)}, {body}){beside}]"
     )
 
 
@@ -151,7 +151,7 @@ def _figure(figure: Figure, height: float, *, floats: bool) -> str:
         if PAGE_WIDTH * height <= MAX_FIGURE_HEIGHT
         else f"height: {MAX_FIGURE_HEIGHT}cm"
     )
-    image = f'image("{figure.key}.pdf", {size}, alt: {quoted(figure.shows)})'
+    image = f'image("{figure.key}.pdf", {size}, alt: {quote(figure.shows)})'
     if not floats:
         return f"#block(breakable: false, {image})"
     # Text and tables fill the page before a high figure.

@@ -76,7 +76,7 @@ def scoring_conventions(record: Mapping[str, Any]) -> dict[str, str]:
         "single tokens": _single(spec, options),
         "unknown tokens": _unknown(facts, options),
         "truncation": _truncation(facts.get("flags") or {}),
-        "sentences flagged": _flagged(facts.get("flags") or {}),
+        "sentences flagged": _list_flags(facts.get("flags") or {}),
     }
     if not is_recorded:
         recorded = ("model", "revision") if spec else ()
@@ -173,7 +173,7 @@ def _truncation(flags: Mapping[str, int]) -> str:
     return f"none: {n:,} sentences too long, not scored" if n else "none: nothing is cut"
 
 
-def _flagged(flags: Mapping[str, int]) -> str:
+def _list_flags(flags: Mapping[str, int]) -> str:
     """List the flags of sentences that no other convention reports."""
     counts = [f"{name} {n:,}" for name, n in flags.items() if name not in (TOO_LONG, NO_FIRST)]
     return ", ".join(counts) or "none"
@@ -202,7 +202,7 @@ def recorded_specs(paths: Sequence[str | Path], *, columns: Collection[str]) -> 
     return records
 
 
-def source_of(path: str | Path, *, column: str, n_sentences: int) -> dict[str, Any] | None:
+def read_source(path: str | Path, *, column: str, n_sentences: int) -> dict[str, Any] | None:
     """Return how the numbers of a table were computed, if ``manage.py score`` wrote it."""
     path = Path(path)
     is_counts = path.name.endswith(COUNTED)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..errors import BadInput
 from .base import Progress, Scorer, Scores, assemble_scores
-from .words.contexts import TEMPLATE, rule_of
+from .words.contexts import TEMPLATE, model_context_rule
 
 Floats = npt.NDArray[np.float64]
 YES_NO, RATING, FORCED_CHOICE = "yes_no", "rating", "forced_choice"
@@ -76,14 +76,14 @@ class JudgmentPrompt:
         lead = "" if not context or "{context}" in self.question else CONTEXT_LEAD
         first, second = (
             # Slots are replaced in one pass, because a sentence may itself contain braces.
-            _filled(
+            _fill_prompt(
                 lead + self.question,
                 {
                     "{sentence}": sentence,
                     "{first}": pair[0],
                     "{second}": pair[1],
                     "{context}": context,
-                    "{answers}": _listed(answers),
+                    "{answers}": _list_answers(answers),
                 },
             )
             for pair, answers in zip(members, listed, strict=True)
@@ -165,7 +165,7 @@ class PromptScorer:
                 column="method",
                 remedy="Use an instruction-tuned model: hf-causal: or openai:.",
             )
-        rule = rule_of(model)
+        rule = model_context_rule(model)
         if rule.template != TEMPLATE:
             raise BadInput(
                 f"prompt= stands before log probabilities, {method} has a question of its own.",
@@ -249,7 +249,7 @@ class PromptScorer:
         )
 
 
-def _filled(template: str, slots: dict[str, str]) -> str:
+def _fill_prompt(template: str, slots: dict[str, str]) -> str:
     pieces, remainder = [], template
     while remainder:
         places = [(remainder.find(slot), slot) for slot in slots if slot in remainder]
@@ -261,7 +261,7 @@ def _filled(template: str, slots: dict[str, str]) -> str:
     return "".join([*pieces, remainder])
 
 
-def _listed(answers: Sequence[str]) -> str:
+def _list_answers(answers: Sequence[str]) -> str:
     return f"{', '.join(answers[:-1])} or {answers[-1]}"
 
 

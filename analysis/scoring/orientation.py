@@ -31,7 +31,7 @@ def asks_for_sign(name: str) -> bool:
     return bool(_NAME.search(_CAMEL.sub("_", name).lower()))
 
 
-def sign_of(name: str, signs: Mapping[str, str], *, file: str = "") -> str:
+def column_sign(name: str, signs: Mapping[str, str], *, file: str = "") -> str:
     """Return the sign chosen for a column, by default higher; refused if its name asks for a choice."""
     asks = asks_for_sign(name)
     sign = signs.get(name, signs.get(EVERY, "") if asks else "")
@@ -48,11 +48,11 @@ def sign_of(name: str, signs: Mapping[str, str], *, file: str = "") -> str:
     return sign or "higher"
 
 
-def oriented(
+def orient_scores(
     scores: pd.DataFrame, columns: Sequence[str], signs: Mapping[str, str], *, file: str = ""
 ) -> pd.DataFrame:
     """Negate the columns in which a lower value means a better sentence."""
-    lower = [name for name in columns if sign_of(name, signs, file=file) == "lower"]
+    lower = [name for name in columns if column_sign(name, signs, file=file) == "lower"]
     return scores.assign(**{name: -scores[name] for name in lower}) if lower else scores
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BadInput
-from ..scoring.neural.loading import need
+from ..scoring.neural.loading import import_optional
 from .cola import Labelled, evaluate
 from .plan import Tuning
 
@@ -70,8 +70,8 @@ def train_classifier(
     Devlin et al. (2019), NAACL, appendix A.3; Warstadt, Singh & Bowman (2019), TACL 7;
     Vázquez Martínez (2021), *The Acceptability Delta Criterion*.
     """
-    need("torch")
-    need("transformers")
+    import_optional("torch")
+    import_optional("transformers")
     from .tuner import Restart, Tuner
 
     out = Path(out)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import BadInput, NotEnoughData
-from ..scoring.neural.loading import need, resolve_device
+from ..scoring.neural.loading import import_optional, resolve_device
 from .codec import Codec, unigram_logprobs
 from .plan import Plan
 from .text import Corpus
@@ -70,15 +70,15 @@ def train_language_model(
     """
     out = Path(out)
     device, family = resolve_device(device, remedy="Use --device cpu."), _family(plan.kind)
-    with _claimed(out, resume=resume) as checkpoints:
-        report, write = _trained(
+    with _claim_folder(out, resume=resume) as checkpoints:
+        report, write = _train(
             corpus, plan, checkpoints, family, resume=resume, device=device, every=every, progress=progress
         )
         _publish(out, report, write)
     return {"model": f"{'lstm' if plan.kind == 'lstm' else 'hf-causal'}:{out}", **report}
 
 
-def _trained(
+def _train(
     corpus: Corpus,
     plan: Plan,
     checkpoints: Path,
@@ -149,14 +149,14 @@ def _family(kind: str) -> Any:
         from . import lstm
 
         return lstm
-    need("transformers")
+    import_optional("transformers")
     from . import transformer
 
     return transformer
 
 
 @contextmanager
-def _claimed(out: Path, *, resume: bool) -> Iterator[Path]:
+def _claim_folder(out: Path, *, resume: bool) -> Iterator[Path]:
     """Prepare a new or empty folder, or one with checkpoints; bad input leaves it unchanged."""
     if out.exists() and not out.is_dir():
         raise BadInput("this is not a folder.", file=str(out))

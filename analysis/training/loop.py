@@ -126,7 +126,7 @@ class Run:
     @explain_out_of_memory()
     def _step(self, group: Sequence[Sequence[int]]) -> None:
         state = self.state
-        torch.manual_seed(_seed_of(self.plan.seed, state.epoch, state.step))
+        torch.manual_seed(_current_seed(self.plan.seed, state.epoch, state.step))
         self.model.train()
         for part in self.optimizer.param_groups:
             part["lr"] = state.rate * min(1.0, (state.n_steps + 1) / WARM_UP)
@@ -221,5 +221,5 @@ def shuffled_batches(rows: Sequence[Sequence[int]], size: int, *, seed: int, epo
     return [batches[index] for index in rng.permutation(len(batches)).tolist()]
 
 
-def _seed_of(*numbers: int) -> int:
+def _current_seed(*numbers: int) -> int:
     return int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0] >> np.uint64(1))

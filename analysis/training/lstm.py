@@ -43,5 +43,5 @@ def save(
     torch.save(state, folder / WEIGHTS)
     (folder / VOCABULARY).write_text("\n".join(codec.words) + "\n", encoding="utf-8")
     np.savetxt(folder / UNIGRAMS, unigrams, fmt="%.17g")
-    settings = codec.tokenization.recorded()
+    settings = codec.tokenization.record()
     (folder / SETTINGS).write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import torch
 
 from ..errors import BadInput
-from ..scoring.neural.loading import need
+from ..scoring.neural.loading import import_optional
 from ..scoring.scorers.lstm import END, UNKNOWN
 from ..scoring.words.unigrams import UNIGRAMS
 from .codec import frequent_words
@@ -40,7 +40,7 @@ class TokenizerCodec:
 
 def make_codec(plan: Plan, sentences: Sequence[str], checkpoint: Path | None = None) -> TokenizerCodec:
     """Train the tokenizer on the text, or load the one saved beside a checkpoint."""
-    tokenizers = need("tokenizers")
+    tokenizers = import_optional("tokenizers")
     if checkpoint is not None and checkpoint.is_file():
         return TokenizerCodec(tokenizers.Tokenizer.from_file(str(checkpoint)))
     tokenizer = _byte_pairs(plan, sentences) if plan.tokens == "bpe" else _whole_words(plan, sentences)
@@ -51,7 +51,7 @@ def make_codec(plan: Plan, sentences: Sequence[str], checkpoint: Path | None = N
 
 def build(plan: Plan, codec: TokenizerCodec) -> Any:
     """Make a GPT-2 model with random weights."""
-    transformers = need("transformers")
+    transformers = import_optional("transformers")
     config = transformers.GPT2Config(
         vocab_size=codec.n_types,
         n_positions=plan.context,
@@ -77,7 +77,7 @@ def save(
     folder: Path, model: Any, codec: TokenizerCodec, plan: Plan, unigrams: npt.NDArray[np.float64]
 ) -> None:
     """Write configuration, weights and tokenizer in the format of the hub, and unigram probabilities."""
-    transformers = need("transformers")
+    transformers = import_optional("transformers")
     marks = {"bos_token": END, "eos_token": END, "pad_token": END}
     if codec.tokenizer.token_to_id(UNKNOWN) is not None:
         marks["unk_token"] = UNKNOWN
@@ -104,7 +104,7 @@ def quiet(transformers: Any) -> Iterator[None]:
 
 def _pre_tokenizer(plan: Plan) -> Any:
     """Return a pre-tokenizer equal to :class:`analysis.scoring.words.tokens.Tokenization`."""
-    tokenizers = need("tokenizers")
+    tokenizers = import_optional("tokenizers")
     pre, regex = tokenizers.pre_tokenizers, tokenizers.Regex
     if plan.punctuation == "keep":
         first = pre.WhitespaceSplit()
@@ -117,7 +117,7 @@ def _pre_tokenizer(plan: Plan) -> Any:
 
 
 def _whole_words(plan: Plan, sentences: Sequence[str]) -> Any:
-    tokenizers = need("tokenizers")
+    tokenizers = import_optional("tokenizers")
     pre_tokenizer = _pre_tokenizer(plan)
     lower = tokenizers.normalizers.Lowercase() if plan.casing == "lower" else None
     texts = sentences if lower is None else [lower.normalize_str(sentence) for sentence in sentences]
@@ -134,7 +134,7 @@ def _whole_words(plan: Plan, sentences: Sequence[str]) -> Any:
 
 def _byte_pairs(plan: Plan, sentences: Sequence[str]) -> Any:
     """Train byte-level BPE, as in GPT-2; it encodes every text, so no token is unknown."""
-    tokenizers = need("tokenizers")
+    tokenizers = import_optional("tokenizers")
     tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE())
     tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = tokenizers.decoders.ByteLevel()

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from ..errors import BadInput
-from ..scoring.neural.loading import need, resolve_device
+from ..scoring.neural.loading import import_optional, resolve_device
 from .cola import Labelled, evaluate
 from .loop import explain_out_of_memory
 from .plan import TINY, Tuning
@@ -40,7 +40,7 @@ class Tuner:
     ) -> None:
         self.device = resolve_device(device, remedy="Use --device cpu.")
         self.name, self.train, self.development, self.tuning = name, train, development, tuning
-        self.transformers = need("transformers")
+        self.transformers = import_optional("transformers")
         self.tokenizer = self._tokenizer()
         self.model: Any = self._fresh()
         self.max_tokens = min(
@@ -131,7 +131,7 @@ class Tuner:
         if self.name == TINY:
             return _byte_pairs(self.transformers, self.train.sentences)
         with quiet(self.transformers):
-            tokenizer = self._opened("AutoTokenizer")
+            tokenizer = self._open_model("AutoTokenizer")
         if tokenizer.pad_token is None:
             if tokenizer.eos_token is None:
                 raise BadInput(f"the tokenizer of {self.name!r} has no token for padding.")
@@ -153,12 +153,12 @@ class Tuner:
             )
             return self.transformers.BertForSequenceClassification(config)
         with quiet(self.transformers):
-            model = self._opened("AutoModelForSequenceClassification", **settings)
+            model = self._open_model("AutoModelForSequenceClassification", **settings)
         if model.config.pad_token_id is None:
             model.config.pad_token_id = self.tokenizer.pad_token_id
         return model
 
-    def _opened(self, loader: str, **settings: Any) -> Any:
+    def _open_model(self, loader: str, **settings: Any) -> Any:
         is_folder = Path(self.name).exists()
         name, _, revision = (self.name, "", "") if is_folder else self.name.partition("@")
         try:
@@ -181,7 +181,7 @@ def _rate(step: int, n_steps: int) -> float:
 def _byte_pairs(transformers: Any, sentences: Sequence[str]) -> Any:
     """Train byte-level BPE on the training set, with marks around a sentence."""
     # The library's WordPiece trainer is not deterministic, so runs of one seed would differ.
-    tokenizers = need("tokenizers")
+    tokenizers = import_optional("tokenizers")
     tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE(unk_token=MARKS["unk"]))
     tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=True)
     tokenizer.decoder = tokenizers.decoders.ByteLevel()

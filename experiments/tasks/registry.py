@@ -58,12 +58,12 @@ def _guard_task(task: Task, plugin: Plugin) -> Task:
     """The task with errors and unusable results of its methods as failures of the plugin."""
     task.plugin = plugin
     guarded = {
-        **{name: plugin.guarded(getattr(task, name), returns=returns) for name, returns in RETURNS.items()},
-        "arrange": plugin.guarded(_stored_as_json(task.arrange)),
-        "screen": plugin.guarded(_stored_as_json(task.screen)),
-        "parse": plugin.guarded(_checked_parse(task)),
-        "read_response": _guard_response(plugin.guarded(task.read_response, returns=str)),
-        "form_fields": plugin.guarded(task.form_fields, returns=dict),
+        **{name: plugin.guard(getattr(task, name), returns=returns) for name, returns in RETURNS.items()},
+        "arrange": plugin.guard(_stored_as_json(task.arrange)),
+        "screen": plugin.guard(_stored_as_json(task.screen)),
+        "parse": plugin.guard(_checked_parse(task)),
+        "read_response": _guard_response(plugin.guard(task.read_response, returns=str)),
+        "form_fields": plugin.guard(task.form_fields, returns=dict),
     }
     for name, method in guarded.items():
         setattr(task, name, method)

@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 from markdown_it.token import Token
 
-from analysis.report.typeset import needs_fonts, quoted
+from analysis.report.typeset import needs_fonts, quote
 from experiments.materials.markdown import parse_markdown
 from experiments.models import ExperimentVersion
 from experiments.studies.languages import interface_translation
@@ -153,28 +153,28 @@ def _fonts(language: str) -> str:
     names = [name for start, name in FONTS.items() if tag == start or tag.startswith(f"{start}-")][:1]
     # The container image has the Chinese, Japanese and Korean fonts without serifs.
     names += [name.replace("Serif", "Sans") for name in names if "CJK" in name]
-    return f"({', '.join(quoted(name) for name in [BUILT_IN_FONT, *names])},)"
+    return f"({', '.join(quote(name) for name in [BUILT_IN_FONT, *names])},)"
 
 
 def _source(protocol: Protocol, decision: Consent | None) -> str:
     """The copy as Typst source."""
     rows = decision.statements if decision else protocol.consent_statements
-    statements = [f"{BOXES[bool(row.get('ticked'))]} #{quoted(row['text'])}" for row in rows]
+    statements = [f"{BOXES[bool(row.get('ticked'))]} #{quote(row['text'])}" for row in rows]
     parts = [
         HEAD.replace("FONTS", _fonts(protocol.language)).replace(
-            "LANGUAGE", quoted(protocol.language[:2].lower())
+            "LANGUAGE", quote(protocol.language[:2].lower())
         ),
-        f'#text(size: 18pt, weight: "semibold", {quoted(protocol.title)})',
+        f'#text(size: 18pt, weight: "semibold", {quote(protocol.title)})',
         BOLD if needs_fonts(consent_text(protocol)) else "",
         BOX if statements else "",
         _typeset(parse_markdown(consent_text(protocol))),
         *statements,
     ]
     if protocol.contact:
-        parts.append(f"#{quoted(gettext('Contact the researchers') + ': ' + protocol.contact)}")
+        parts.append(f"#{quote(gettext('Contact the researchers') + ': ' + protocol.contact)}")
     if decision:
         at = timezone.localtime(decision.at).isoformat(sep=" ", timespec="minutes")
-        parts.append(f"#{quoted(gettext('You agreed at this time:') + ' ' + at)}")
+        parts.append(f"#{quote(gettext('You agreed at this time:') + ' ' + at)}")
     return "\n\n".join(parts)
 
 
@@ -186,9 +186,9 @@ def _token(token: Token) -> str:
     if token.type == "inline":
         return _typeset(token.children or ())
     if token.type in {"text", "code_inline"}:
-        return f"#{quoted(token.content)};" if token.content else ""
+        return f"#{quote(token.content)};" if token.content else ""
     if token.type == "heading_open":
         return f"#heading(level: {int(token.tag[1]) - 1}, ["
     if token.type == "link_open":
-        return f"#link({quoted(str(token.attrs.get('href', '')))})["
+        return f"#link({quote(str(token.attrs.get('href', '')))})["
     return OPENING.get(token.type) or CLOSING.get(token.type, "")

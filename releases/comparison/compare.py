@@ -16,7 +16,7 @@ from analysis.comparison.in_depth.report import depth_document
 from analysis.comparison.pairs import PairTable, pair_table
 from analysis.comparison.report import comparison_document
 from analysis.errors import BadInput, UnknownName
-from analysis.gold.writers import rounded
+from analysis.gold.writers import round_computed
 from experiments.models import AuditEntry, Experiment
 from experiments.operation.job_runner import enqueue
 from releases.gold.storage import read, release_table
@@ -141,8 +141,8 @@ def largest_differences(table: PairTable, sentences: pd.DataFrame) -> dict[str, 
         rows = table.pairs.loc[worst, ["pair_id", "good_id", "bad_id"]].assign(
             good=lambda frame: frame["good_id"].map(text).fillna(""),
             bad=lambda frame: frame["bad_id"].map(text).fillna(""),
-            human_delta=rounded(table.human_delta.loc[worst]),
-            model_delta=rounded(table.model_delta[model].loc[worst]),
+            human_delta=round_computed(table.human_delta.loc[worst]),
+            model_delta=round_computed(table.model_delta[model].loc[worst]),
         )
         disagreements[model] = rows.to_dict("records")
     return disagreements

@@ -54,7 +54,7 @@ def model_files(materials: MaterialSet) -> dict[str, Path]:
     files = {}
     for name, order in ORDERS.items():
         files[name] = folder() / f"{name}.arpa"
-        model = replace(train_model(tokens, order=order), tokenization=TOKENS.recorded())
+        model = replace(train_model(tokens, order=order), tokenization=TOKENS.record())
         write_arpa(model, files[name])
     return files
 

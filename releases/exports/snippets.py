@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from analysis.gold.programs import pandas_judgments, quoted, r_judgments
+from analysis.gold.programs import pandas_judgments, quote, r_judgments
 from experiments.models import Experiment
 from releases.gold.describe import predictors
 
@@ -37,11 +37,11 @@ def release_snippets(experiment: Experiment, file: str) -> list[Snippet]:
 
 def table_snippets(file: str, *, value: str) -> list[Snippet]:
     """Read a table of results and summarize one of its numbers."""
-    read_r = f'd <- read.csv({quoted(file)}, na.strings = "", encoding = "UTF-8", check.names = FALSE)'
-    read_pandas = f'd = pd.read_csv({quoted(file)}, keep_default_na=False, na_values=[""])'
+    read_r = f'd <- read.csv({quote(file)}, na.strings = "", encoding = "UTF-8", check.names = FALSE)'
+    read_pandas = f'd = pd.read_csv({quote(file)}, keep_default_na=False, na_values=[""])'
     return [
         Snippet(R, f"{read_r}\nprint(summary(d${value}))\n"),
-        Snippet(PANDAS, f"import pandas as pd\n\n{read_pandas}\nprint(d[{quoted(value)}].describe())\n"),
+        Snippet(PANDAS, f"import pandas as pd\n\n{read_pandas}\nprint(d[{quote(value)}].describe())\n"),
     ]
 
 
@@ -53,7 +53,7 @@ def surprisal_snippets(file: str, *, has_regions: bool) -> list[Snippet]:
     characters = ", ".join(f'{name} = "character"' for name in texts)
     strings = ", ".join(f'"{name}": str' for name in texts)
     r_lines = [
-        f'd <- read.csv({quoted(file)}, na.strings = "", encoding = "UTF-8", check.names = FALSE,',
+        f'd <- read.csv({quote(file)}, na.strings = "", encoding = "UTF-8", check.names = FALSE,',
         f"              colClasses = c({characters}))",
         "",
         f"# mean surprisal in bits by {group}",
@@ -64,7 +64,7 @@ def surprisal_snippets(file: str, *, has_regions: bool) -> list[Snippet]:
     pandas_lines = [
         "import pandas as pd",
         "",
-        f'd = pd.read_csv({quoted(file)}, keep_default_na=False, na_values=[""],',
+        f'd = pd.read_csv({quote(file)}, keep_default_na=False, na_values=[""],',
         f"                dtype={{{strings}}})",
         "",
         f"# mean surprisal in bits by {group}",

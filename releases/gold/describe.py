@@ -10,7 +10,7 @@ from django.db.models.functions import Coalesce
 from analysis.exclusions.apply import Excluded
 from analysis.exclusions.plan import Plan
 from analysis.gold.card import dataset_card
-from analysis.gold.citation import citation_file, datacite_record, licence_of
+from analysis.gold.citation import citation_file, datacite_record, recognize_licence
 from analysis.gold.codebook import (
     DEVIATION_FILE,
     EXCLUSION_FILE,
@@ -294,7 +294,7 @@ def text_files(
         columns,
         name=facts.slug,
         title=facts.title,
-        licence=licence_of(facts.licence),
+        licence=recognize_licence(facts.licence),
         factors=factors,
         tables=tables,
     )

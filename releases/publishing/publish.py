@@ -19,7 +19,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from analysis.errors import BadInput
-from analysis.gold.citation import Licence, licence_of
+from analysis.gold.citation import Licence, recognize_licence
 from experiments.models import AuditEntry, Experiment, Job, Mode, PlatformAccount
 from experiments.operation.job_runner import IOFailure, Run, enqueue
 from experiments.teams.roles import may_edit, owns
@@ -195,8 +195,8 @@ def _licence(record: Mapping[str, Any], study: Experiment) -> Licence | None:
     """The licence that the frozen files state."""
     if record:
         rights = (record.get("rightsList") or [{}])[0]
-        return licence_of(str(rights.get("rightsIdentifier") or rights.get("rights", "")))
-    return licence_of(study.materials.licence if study.materials else "")
+        return recognize_licence(str(rights.get("rightsIdentifier") or rights.get("rights", "")))
+    return recognize_licence(study.materials.licence if study.materials else "")
 
 
 @transaction.atomic

@@ -16,7 +16,7 @@ from analysis.errors import BadInput
 from analysis.scoring import Scorer
 from analysis.scoring.judgment_prompts import FORCED_CHOICE, PROMPT_METHODS, PromptScorer, prompt_question
 from analysis.scoring.measures import MEASURES, measure
-from analysis.scoring.words.contexts import ContextScorer, context_question, rule_of
+from analysis.scoring.words.contexts import ContextScorer, context_question, model_context_rule
 from analysis.scoring.words.critical_words import WordScorer, word_question
 from experiments.materials.schema import CONTEXT
 from experiments.models import MaterialSet, MinimalPair, Sentence
@@ -31,13 +31,13 @@ def are_in_context(model: Scorer, materials: MaterialSet) -> bool:
     One answer holds for the whole set, so that every shard of a run has the same specification.
     """
     has_contexts = Sentence.objects.filter(material_set=materials, attributes__has_key=CONTEXT).exists()
-    return rule_of(model).applies(["has one"] if has_contexts else [])
+    return model_context_rule(model).applies(["has one"] if has_contexts else [])
 
 
 def reader(method: str, model: Scorer, *, is_in_context: bool = False) -> Scorer:
     """Return the scorer of a method; raise an error before scoring if the model does not support it."""
     if method in PREFIX_METHODS:
-        return WordScorer(model, method, template=rule_of(model).template if is_in_context else "")
+        return WordScorer(model, method, template=model_context_rule(model).template if is_in_context else "")
     if method in PROMPT_METHODS:
         return PromptScorer(model, method)
     if is_in_context:
@@ -63,7 +63,7 @@ def scored_texts(
     """
     if method in PROMPT_METHODS:
         return _prompt_questions(method, sentences, materials=materials)
-    rule = rule_of(model)
+    rule = model_context_rule(model)
     leads = {
         sentence.pk: rule.lead(sentence.context, sentence_id=sentence.key) if is_in_context else ""
         for sentence in sentences

@@ -222,7 +222,7 @@ def draw_comparison(comparison: Comparison, name: str, *, addresses: Addresses =
     if name == "adc":
         return analysis.figures.adc_curve_figure(
             analysis.figures.curve_frame(table, signs=signs, ceiling=_ceiling(comparison)),
-            n_pairs=int(table.labeled.sum()),
+            n_pairs=int(table.is_labeled.sum()),
             signs=signs,
             opens=f"{own_address}depth/curves/" if own_address else "",
         )
@@ -356,7 +356,7 @@ def _figures_page(request: HttpRequest, study: Experiment, group: str) -> HttpRe
             "drawings": [
                 {"figure": registered_figure(study, drawing.name, query=query), "drawing": drawing}
                 for drawing in drawable
-                if analysis.figures.group_of(drawing) == name
+                if analysis.figures.figure_group(drawing) == name
             ],
         }
         for name, (title, question) in QUESTIONS.items()

@@ -12,7 +12,7 @@ from ...comparison.pairs import pair_table
 from ...comparison.report import comparison_document
 from ...comparison.text_tables import comparison_text, depth_text, paradigms_text
 from ...scoring.conventions import recorded_specs, recorded_text
-from ...scoring.orientation import parse_signs, sign_of
+from ...scoring.orientation import column_sign, parse_signs
 from ..output import CommandOutput
 
 
@@ -105,7 +105,7 @@ class FileComparison(CommandOutput):
         if options["in_depth"]:
             document["depth"] = depth_document(table, models=models, **conventions)
         columns = [str(name) for name in scores.columns if name != "sentence_id"]
-        document["negated"] = [name for name in columns if sign_of(name, signs) == "lower"]
+        document["negated"] = [name for name in columns if column_sign(name, signs) == "lower"]
         document["scoring"] = recorded_specs(options["scores"], columns=list(scores.columns))
         if options["json"]:
             self.print_json(document)

@@ -32,11 +32,11 @@ from ...scoring.measures import check_method
 from ...scoring.model_uri import parse_model_uri, with_revisions
 from ...scoring.orientation import SIGNS
 from ...scoring.scorers.babylm_predictions import PAIR_COLUMNS, babylm_predictions, equal_scores
-from ...scoring.words.contexts import IN_CONTEXT, ContextRule, ContextScorer, rule_of
+from ...scoring.words.contexts import IN_CONTEXT, ContextRule, ContextScorer, model_context_rule
 from ...scoring.words.critical_words import WordScorer
 from ...scoring.words.regions import RegionScores, score_regions
 from ...scoring.words.surprisals import (
-    leads_of,
+    leading_texts,
     named_regions,
     require_tokens,
     score_tokens,
@@ -194,8 +194,8 @@ class FileScoring(CommandOutput):
         sentences = self.sentences(options)
         stretches = named_regions(sentences, options["regions"]) if token_file else {}
         names, texts = (sentences[name].astype(str).tolist() for name in ("sentence_id", "sentence"))
-        contexts, rule = context_column(sentences), rule_of(opened)
-        is_in_context, leads = rule.applies(contexts), leads_of(opened, sentences)
+        contexts, rule = context_column(sentences), model_context_rule(opened)
+        is_in_context, leads = rule.applies(contexts), leading_texts(opened, sentences)
         template = rule.template if is_in_context else ""
         word_scorers = {method: WordScorer(opened, method, template=template) for method in regions}
         prompts = {method: PromptScorer(opened, method) for method in prompt_methods}
@@ -203,7 +203,7 @@ class FileScoring(CommandOutput):
         opened_in_context: Scorer = opened
         if is_in_context and opened.spec.method != "csv":
             opened_in_context = ContextScorer(opened)
-        model = self.cached(opened_in_context, options)
+        model = self.open_cached(opened_in_context, options)
         if not (plain or regions):
             model = NotScored(opened)  # a chat server may give no log probabilities of sentences
         table: pd.DataFrame | None = None
@@ -229,7 +229,7 @@ class FileScoring(CommandOutput):
             for method, word_scorer in word_scorers.items():
                 bar.reset(task, total=len(regions[method]), description=method)
                 region_scores = score_regions(
-                    self.cached(word_scorer, options),
+                    self.open_cached(word_scorer, options),
                     names,
                     regions[method],
                     sentences=texts,
@@ -243,7 +243,7 @@ class FileScoring(CommandOutput):
                     scored,
                     method,
                     prompt_scores(
-                        self.cached(prompt_scorer, options),
+                        self.open_cached(prompt_scorer, options),
                         names,
                         texts,
                         contexts,
@@ -274,7 +274,7 @@ class FileScoring(CommandOutput):
     def add_sentence_sources(self, source: Any) -> None:
         """Add options that name the sentences otherwise than by a file."""
 
-    def cached(self, model: Scorer, options: dict[str, Any]) -> Scorer:
+    def open_cached(self, model: Scorer, options: dict[str, Any]) -> Scorer:
         """The model behind a cache of scores; files have none."""
         return model
 

@@ -68,7 +68,7 @@ class NgramTraining(CommandOutput):
                 remedy = "Give a sentence per line."
                 raise NotEnoughData("the corpus is empty.", file=str(text.path), remedy=remedy) from error
         model = smooth(counts, prune=thresholds, workspace=space)
-        model = replace(model, tokenization=tokenization.recorded())
+        model = replace(model, tokenization=tokenization.record())
         with self.bar("writing", options, total=sum(len(table.keys) for table in model.orders)) as bar:
             write_arpa(model, out, progress=bar)
         document = summary(counts, model, text, thresholds) | {"to": str(out), "bytes": out.stat().st_size}

@@ -15,10 +15,10 @@ from .responses import (
     UNIT,
     Choices,
     Ratings,
-    choices_of,
-    ratings_of,
-    scores_of,
-    task_of,
+    counted_task,
+    encode_choices,
+    encode_ratings,
+    release_scores,
 )
 
 Shares = dict[float, float | None]
@@ -34,7 +34,7 @@ def half_against_half(
     Vázquez Martínez (2021), "The Acceptability Delta Criterion", BlackboxNLP.
     """
     in_first = first_half(choices.participant, choices.strata, choices.slots, rng=rng)
-    first, second = (scores_of(choices, *_counts(choices, half)) for half in (in_first, ~in_first))
+    first, second = (release_scores(choices, *_counts(choices, half)) for half in (in_first, ~in_first))
     return _adc(choices, first, second, deltas=deltas, signs=signs)
 
 
@@ -66,7 +66,7 @@ def full_against_full(
     samples = []
     for _ in range(draws):
         first, second = rng.binomial(answers.astype(np.int64), truth, size=(2, truth.size)).astype(float)
-        scores = scores_of(choices, first, answers), scores_of(choices, second, answers)
+        scores = release_scores(choices, first, answers), release_scores(choices, second, answers)
         samples.append(_adc(choices, *scores, deltas=deltas, signs=signs))
     return mean_shares(samples), float(within.mean())
 
@@ -161,10 +161,10 @@ def human_ceiling(
     """
     require_columns(judgments, "participant", "sentence_id", "value")
     require_columns(pairs, "good_id", "bad_id")
-    task = task_of(judgments)
+    task = counted_task(judgments)
     if task in UNIT:
         return _from_choices(judgments, pairs, task=task, rng=rng, deltas=deltas, signs=signs, splits=splits)
-    ratings = ratings_of(judgments, pairs)
+    ratings = encode_ratings(judgments, pairs)
     undefined: dict[float, float | None] = {float(delta): None for delta in deltas}
     raters = int(np.unique(ratings.participant).size)
     if raters < 4:  # a half needs two participants
@@ -196,7 +196,7 @@ def _from_choices(
     splits: int,
 ) -> HumanCeiling:
     require_columns(pairs, "pair_id")
-    choices = choices_of(judgments, pairs, task=task)
+    choices = encode_choices(judgments, pairs, task=task)
     undefined: dict[float, float | None] = {float(delta): None for delta in deltas}
     people, n_pairs = int(np.unique(choices.participant).size), len(choices.good)
     if people < 4 or not n_pairs:  # a half needs two participants

@@ -21,7 +21,7 @@ from ...rows import is_kind, tasks
 from ...scales import zscore_by_participant
 from ..correlation import pearson_r
 from ..criteria import FloatArray
-from .responses import UNIT, task_of, units_of
+from .responses import UNIT, counted_task, row_units
 
 SPLITS = 200
 LEAST = 3  # units of a correlation
@@ -67,7 +67,7 @@ def correlation_ceilings(
     Brown (1910), Spearman (1910), British Journal of Psychology 3.
     """
     require_columns(pairs, "pair_id", "good_id", "bad_id")
-    task = task_of(judgments)
+    task = counted_task(judgments)
     rows = _answers(judgments, pairs, task=task)
     people = int(rows["participant"].nunique())
     if people < 4:
@@ -123,7 +123,7 @@ def people_right(
     """
     human = np.asarray(human_delta, dtype=np.float64)
     aggregate = np.where(np.isnan(human), np.nan, (human > 0).astype(np.float64))
-    if judgments is None or task_of(judgments) != "forced_choice":
+    if judgments is None or counted_task(judgments) != "forced_choice":
         return aggregate, "pairs whose acceptable member people score higher"
     rows = _answers(judgments, pairs, task="forced_choice")
     good = rows[rows["is_good"]]
@@ -147,7 +147,7 @@ def _answers(judgments: pd.DataFrame, pairs: pd.DataFrame, *, task: str) -> pd.D
     if task != "forced_choice":
         rows = rows.assign(unit=rows["sentence_id"].astype(str), is_good=True)
         return rows.assign(sentence=rows["unit"]).dropna(subset=["value"])
-    rows = rows.assign(unit=units_of(rows, pairs, task=task)).dropna(subset=["unit", "value"])
+    rows = rows.assign(unit=row_units(rows, pairs, task=task)).dropna(subset=["unit", "value"])
     members = pairs.set_index(pairs["pair_id"].astype(str))[["good_id", "bad_id"]].astype(str)
     good = rows.assign(sentence=rows["unit"].map(members["good_id"]), is_good=True)
     bad = rows.assign(

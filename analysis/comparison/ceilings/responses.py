@@ -38,12 +38,12 @@ def counted_judgments(judgments: pd.DataFrame) -> pd.DataFrame:
     return judgments[is_counted]
 
 
-def task_of(judgments: pd.DataFrame) -> str:
+def counted_task(judgments: pd.DataFrame) -> str:
     """Return the task of which rows are counted: ratings, else forced choices, else yes-no.
 
     Examples
     --------
-    >>> task_of(pd.DataFrame({"task": ["yes_no", "forced_choice"], "value": [1, 0]}))
+    >>> counted_task(pd.DataFrame({"task": ["yes_no", "forced_choice"], "value": [1, 0]}))
     'forced_choice'
     """
     if "task" not in judgments.columns:
@@ -53,12 +53,12 @@ def task_of(judgments: pd.DataFrame) -> str:
     return "ratings" if task_names - set(UNIT) or not task_names else min(task_names)
 
 
-def is_target_of(judgments: pd.DataFrame, task: str) -> Flags:
+def target_mask(judgments: pd.DataFrame, task: str) -> Flags:
     """Test which rows are targets of one task.
 
     Examples
     --------
-    >>> is_target_of(pd.DataFrame({"task": ["yes_no", "likert"], "value": [1, 5]}), "yes_no").tolist()
+    >>> target_mask(pd.DataFrame({"task": ["yes_no", "likert"], "value": [1, 5]}), "yes_no").tolist()
     [True, False]
     """
     is_target: Flags = is_kind(judgments, ("target",)) & (tasks(judgments).astype(str) == task).to_numpy()
@@ -78,7 +78,7 @@ class Ratings:
     slots: Slots | None = None
 
 
-def ratings_of(judgments: pd.DataFrame, pairs: pd.DataFrame | None = None) -> Ratings:
+def encode_ratings(judgments: pd.DataFrame, pairs: pd.DataFrame | None = None) -> Ratings:
     """Standardize ratings by participant; choices have no scale and are omitted."""
     if "task" in judgments.columns:  # before z: the 0 and 1 of choices would distort means and spreads
         judgments = judgments[~judgments["task"].astype(str).isin(list(UNIT))]
@@ -119,7 +119,7 @@ class Choices:
     slots: Slots | None = None
 
 
-def choices_of(judgments: pd.DataFrame, pairs: pd.DataFrame, *, task: str) -> Choices:
+def encode_choices(judgments: pd.DataFrame, pairs: pd.DataFrame, *, task: str) -> Choices:
     """Encode the answers of forced choices or yes-no judgments.
 
     Notes
@@ -128,8 +128,8 @@ def choices_of(judgments: pd.DataFrame, pairs: pd.DataFrame, *, task: str) -> Ch
     of both or neither gives one half to each member.
     """
     require_columns(judgments, "participant", "value")
-    targets = judgments[is_target_of(judgments, task)]
-    rows = targets.assign(unit=units_of(targets, pairs, task=task)).dropna(subset=["unit", "value"])
+    targets = judgments[target_mask(judgments, task)]
+    rows = targets.assign(unit=row_units(targets, pairs, task=task)).dropna(subset=["unit", "value"])
     rows["value"] = rows["value"].mask(is_undecided(rows), 0.5)
     participant, _ = pd.factorize(rows["participant"])
     unit, units = pd.factorize(rows["unit"].astype(str))
@@ -156,7 +156,7 @@ def choices_of(judgments: pd.DataFrame, pairs: pd.DataFrame, *, task: str) -> Ch
     )
 
 
-def scores_of(choices: Choices, yes: FloatArray, answers: FloatArray) -> FloatArray:
+def release_scores(choices: Choices, yes: FloatArray, answers: FloatArray) -> FloatArray:
     """Return scores as in a release: shares, standardized over the judged sentences (ddof 0)."""
     gained = np.bincount(choices.yes_of, weights=yes, minlength=choices.n_sentences)
     showings = np.bincount(choices.yes_of, weights=answers, minlength=choices.n_sentences)
@@ -169,13 +169,13 @@ def scores_of(choices: Choices, yes: FloatArray, answers: FloatArray) -> FloatAr
     return (share - judged.mean()) / spread if spread > 0 else np.full(share.shape, np.nan)
 
 
-def units_of(judgments: pd.DataFrame, pairs: pd.DataFrame, *, task: str) -> pd.Series:
+def row_units(judgments: pd.DataFrame, pairs: pd.DataFrame, *, task: str) -> pd.Series:
     """Return the unit of each row; rows about other pairs have none.
 
     Examples
     --------
     >>> pairs = pd.DataFrame({"pair_id": ["p"], "good_id": ["a"], "bad_id": ["b"]})
-    >>> units_of(pd.DataFrame({"sentence_id": ["b", "z"]}), pairs, task="forced_choice").tolist()
+    >>> row_units(pd.DataFrame({"sentence_id": ["b", "z"]}), pairs, task="forced_choice").tolist()
     ['p', nan]
     """
     if task == "yes_no":

@@ -214,10 +214,10 @@ def _curve(
         "intercept": line.intercept,
         "r": None if math.isnan(line.r) else line.r,
     }
-    return about | _reached(line, goal, largest=max(point["tokens"] for point in points))
+    return about | _size_at_target(line, goal, largest=max(point["tokens"] for point in points))
 
 
-def _reached(line: LearningCurve, target: float | None, *, largest: float) -> dict[str, Any]:
+def _size_at_target(line: LearningCurve, target: float | None, *, largest: float) -> dict[str, Any]:
     if target is None:
         return {"status": "no_target"}
     is_reached = line.intercept + line.slope_per_doubling * math.log2(largest) >= target

@@ -31,7 +31,7 @@ def delta_matrix(
     Pearson (1896), Philosophical Transactions of the Royal Society A 187.
     """
     judges = table.model_delta.copy()
-    if table.labeled.any():
+    if table.is_labeled.any():
         judges.insert(0, PEOPLE, table.human_delta.to_numpy())
     return _cells(judges, table.clusters, ceiling=ceiling, rng=rng)
 

@@ -38,7 +38,7 @@ def roster(models: Sequence[str], metadata: pd.DataFrame | None = None) -> pd.Da
         "method": split[2].where(suffixed, "lp"),
     }
     if metadata is not None:
-        checked = _checked(metadata, list(rows["model"]))
+        checked = _check_metadata(metadata, list(rows["model"]))
         for column in COLUMNS[1:]:
             stated = rows["model"].map(checked[column]) if column in checked.columns else None
             fallback = columns.get(column)
@@ -69,7 +69,7 @@ def read_roster(path: str | Path) -> pd.DataFrame:
     return frame
 
 
-def _checked(metadata: pd.DataFrame, models: list[str]) -> pd.DataFrame:
+def _check_metadata(metadata: pd.DataFrame, models: list[str]) -> pd.DataFrame:
     if "model" not in metadata.columns:
         raise BadInput("the metadata of models has no column model.", column="model")
     rows = metadata.astype({"model": str})

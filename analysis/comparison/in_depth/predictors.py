@@ -74,7 +74,7 @@ def shallow_predictors(
         predictors = {**shared, **_of_model(table, name, words, is_probability=methods.get(name) == "lp")}
         right = table.prefers_good[name].to_numpy(dtype=np.float64)
         rows += [_row(label, name, values, right, table, rng=rng) for label, values in predictors.items()]
-    if table.labeled.any():
+    if table.is_labeled.any():
         human = table.human_delta
         prefers_good = np.asarray((human > 0).astype(float).where(human.notna()), dtype=np.float64)
         for predictor, values in {**shared, "confidence": human.abs()}.items():
@@ -82,7 +82,7 @@ def shallow_predictors(
     return rows
 
 
-def binned(values: pd.Series, right: npt.ArrayLike) -> list[dict[str, Any]]:
+def bin_accuracy(values: pd.Series, right: npt.ArrayLike) -> list[dict[str, Any]]:
     """Return the accuracy within bins of a predictor.
 
     Parameters
@@ -100,7 +100,7 @@ def binned(values: pd.Series, right: npt.ArrayLike) -> list[dict[str, Any]]:
 
     Examples
     --------
-    >>> [(row["label"], row["n"], row["accuracy"]) for row in binned(pd.Series([3, 3, 4]), [1, 0, 1])]
+    >>> [(row["label"], row["n"], row["accuracy"]) for row in bin_accuracy(pd.Series([3, 3, 4]), [1, 0, 1])]
     [('3', 2, 0.5), ('4', 1, 1.0)]
     """
     outcome = np.asarray(right, dtype=np.float64)
@@ -139,7 +139,7 @@ def _row(
     *,
     rng: np.random.Generator,
 ) -> dict[str, Any]:
-    bins = binned(values, right)
+    bins = bin_accuracy(values, right)
     row: dict[str, Any] = {
         "predictor": predictor, "judge": judge, "n": sum(part["n"] for part in bins),
         "r": None, "ci_low": None, "ci_high": None, "status": "ok", "bins": bins,

@@ -212,20 +212,20 @@ def _whole(members: pd.DataFrame) -> tuple[str, str] | None:
 def _read_off(good: str, bad: str, *, method: str) -> Region | None:
     first, other = good.split(), bad.split()
     if method == "one_prefix":
-        shared = _shared(first, other)
+        shared = _n_shared(first, other)
         if not 0 < shared < min(len(first), len(other)):
             return None
         prefix = " ".join(first[:shared])
         return Region(prefix, first[shared].rstrip(_MARKS), prefix, other[shared].rstrip(_MARKS), False)
     bare = [[word.strip(_MARKS) for word in words] for words in (first, other)]
-    shared = _shared(bare[0][::-1], bare[1][::-1])
+    shared = _n_shared(bare[0][::-1], bare[1][::-1])
     if not 0 < shared < min(len(first), len(other)):
         return None
     word = bare[0][len(first) - shared]
     return Region(" ".join(first[:-shared]), word, " ".join(other[:-shared]), word, False)
 
 
-def _shared(first: list[str], other: list[str]) -> int:
+def _n_shared(first: list[str], other: list[str]) -> int:
     """Count the equal entries at the start of two lists."""
     different = (place for place, (a, b) in enumerate(zip(first, other, strict=False)) if a != b)
     return next(different, min(len(first), len(other)))

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ..ceilings.responses import is_target_of
+from ..ceilings.responses import target_mask
 from ..criteria import FloatArray, matthews_correlation
 from ..pairs import PairTable
 
@@ -167,7 +167,7 @@ def _sentences(table: PairTable) -> pd.DataFrame:
 def _majority(judgments: pd.DataFrame | None) -> pd.Series | None:
     if judgments is None or "task" not in judgments.columns:
         return None
-    rows = judgments[is_target_of(judgments, "yes_no") & judgments["value"].notna().to_numpy()]
+    rows = judgments[target_mask(judgments, "yes_no") & judgments["value"].notna().to_numpy()]
     if not len(rows):
         return None
     share = rows.groupby(rows["sentence_id"].astype(str))["value"].mean()

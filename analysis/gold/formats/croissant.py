@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ..citation import citation_file, licence_of
+from ..citation import citation_file, recognize_licence
 from ..codebook import MEDIA_TYPES, field_kinds
 from ..facts import Facts
 
@@ -60,7 +60,7 @@ def croissant(facts: Facts, package: Mapping[str, Any], checksums: Mapping[str, 
     ----------
     Akhtar et al. (2024), "Croissant: A metadata format for ML-ready datasets", DEEM '24.
     """
-    licence = licence_of(facts.licence)
+    licence = recognize_licence(facts.licence)
     document: dict[str, Any] = {
         "@context": CONTEXT,
         "@type": "sc:Dataset",

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..citation import collective_author, licence_of
+from ..citation import collective_author, recognize_licence
 from ..codebook import describe
 from ..facts import TASK_WORDS, Facts
 from ..writers import csv_bytes, json_bytes
@@ -44,7 +44,7 @@ def psych_ds_files(
     if UNIQUE in names and pairs[UNIQUE].duplicated().any():
         names = [f"source_{UNIQUE}" if name == UNIQUE else name for name in names]
         pairs = pairs.rename(columns={UNIQUE: f"source_{UNIQUE}"})
-        fields["pairs.jsonl"] = [_renamed(field) for field in fields["pairs.jsonl"]]
+        fields["pairs.jsonl"] = [_rename_field(field) for field in fields["pairs.jsonl"]]
     tables["pairs.jsonl"] = csv_bytes(pairs.map(_plain_cell), names)
     described = [field for path in sorted(tables) for field in fields[path]]
     added = {f"{FOLDER}/{data_name(facts.slug, path)}": tables[path] for path in sorted(tables)}
@@ -75,7 +75,7 @@ def _value(text: str) -> str:
 
 def dataset_description(facts: Facts, fields: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Describe the dataset and every column of its data files in JSON-LD, by the terms of schema.org."""
-    licence = licence_of(facts.licence)
+    licence = recognize_licence(facts.licence)
     people = [
         {"@type": "Person", "name": f"{given} {family}", "givenName": given, "familyName": family}
         for family, given in facts.authors
@@ -119,7 +119,7 @@ def _variable(field: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _renamed(field: Mapping[str, Any]) -> dict[str, Any]:
+def _rename_field(field: Mapping[str, Any]) -> dict[str, Any]:
     if field["name"] != UNIQUE:
         return dict(field)
     return {"name": f"source_{UNIQUE}", "description": describe(UNIQUE).meaning}

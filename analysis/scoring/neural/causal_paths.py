@@ -77,7 +77,7 @@ class Path:
     def _tensor(self, values: Any) -> torch.Tensor:
         return torch.as_tensor(values, device=self.device)
 
-    def _padded(self, group: Sequences) -> torch.Tensor:
+    def _pad_group(self, group: Sequences) -> torch.Tensor:
         """Inputs padded with zeros on the right, which a causal model never attends to."""
         ids = np.zeros((len(group), max(map(len, group)) - 1), dtype=np.int64)
         for row, sequence in enumerate(group):
@@ -109,7 +109,7 @@ class OwnHead(Path):
     def _batches(self, sequences: Sequences, remaining: list[int]) -> Any:
         for indices in by_length(sequences, remaining, self.budget):
             group = [sequences[index] for index in indices]
-            logits = self.model(input_ids=self._padded(group), use_cache=False).logits
+            logits = self.model(input_ids=self._pad_group(group), use_cache=False).logits
             rows = []
             for row, sequence in enumerate(group):
                 logprobs = torch.log_softmax(logits[row, : len(sequence) - 1].float(), -1)
@@ -151,7 +151,7 @@ class Plain(Headed):
     def _batches(self, sequences: Sequences, remaining: list[int]) -> Any:
         for indices in by_length(sequences, remaining, self.budget):
             group = [sequences[index] for index in indices]
-            hidden = self._hidden(input_ids=self._padded(group))
+            hidden = self._hidden(input_ids=self._pad_group(group))
             lengths = [len(sequence) - 1 for sequence in group]
             real = torch.cat([hidden[row, :length] for row, length in enumerate(lengths)])
             targets = self._tensor([token for sequence in group for token in sequence[1:]])

@@ -6,7 +6,7 @@ from typing import Any
 from ...errors import BadInput
 
 
-def chat_template_of(tokenizer: Any, name: str) -> str:
+def read_chat_template(tokenizer: Any, name: str) -> str:
     """Return the chat template of a tokenizer; BadInput if it has none."""
     template = getattr(tokenizer, "chat_template", None)
     if isinstance(template, dict):  # older tokenizers have several by name

@@ -45,7 +45,7 @@ class Failures:
             except Exception as error:  # models of others raise any type; isolated, then reported below
                 if _concerns_all(error):
                     raise
-                reason = reason_of(error)
+                reason = failure_reason(error)
             if len(places) > 1:
                 middle = len(places) // 2
                 queue += [places[middle:], places[:middle]]
@@ -90,12 +90,12 @@ def refuse_unrunnable(model: Any, ids: Sequence[int], name: str) -> None:
             raise
         raise BadInput(
             f"the model {name!r} ({type(model).__name__}) cannot be run on tokens alone in "
-            f"{str(model.dtype).removeprefix('torch.')}: {reason_of(error)}.",
+            f"{str(model.dtype).removeprefix('torch.')}: {failure_reason(error)}.",
             remedy="Use another dtype, or another model.",
         ) from error
 
 
-def reason_of(error: BaseException) -> str:
+def failure_reason(error: BaseException) -> str:
     """Return the type and the first line of an error of a model."""
     return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0][:160]}"
 

@@ -43,7 +43,7 @@ class LoadedModel:
     recorded: dict[str, str]
 
 
-def need(module: str, *, remedy: str = INSTALL) -> Any:
+def import_optional(module: str, *, remedy: str = INSTALL) -> Any:
     """Import an optional package."""
     try:
         return import_module(module)
@@ -56,7 +56,7 @@ def resolve_device(name: str, *, remedy: str = "Use device=cpu.") -> str:
     kind, _, number = name.partition(":")
     if name not in DEVICE.values and not re.fullmatch(DEVICE.pattern, name):
         raise UnknownName("device", name, [*DEVICE.values, DEVICE.placeholder])
-    torch = need("torch")
+    torch = import_optional("torch")
     has_cuda = torch.cuda.is_available()
     if (kind == "cuda" and not has_cuda) or (kind == "mps" and not torch.backends.mps.is_available()):
         raise BadInput("no accelerator is available.", remedy=remedy)
@@ -71,7 +71,7 @@ def resolve_device(name: str, *, remedy: str = "Use device=cpu.") -> str:
 
 def load_model(target: str, auto_class: str, options: Mapping[str, str]) -> LoadedModel:
     """Load a model and its tokenizer; ``options`` are those of its model URI."""
-    torch, transformers = need("torch"), _transformers()
+    torch, transformers = import_optional("torch"), _transformers()
     device, dtype = resolve_device(options["device"]), options["dtype"]
     name, _, revision = target.partition("@") if not Path(target).exists() else (target, "", "")
     arguments: dict[str, Any] = {
@@ -84,7 +84,7 @@ def load_model(target: str, auto_class: str, options: Mapping[str, str]) -> Load
     if quantize != QUANTIZE.initial:
         weights["quantization_config"] = _bitsandbytes(transformers, quantize)
     adapter = options.get(ADAPTER.name, "")
-    peft = need("peft", remedy=NO_PEFT) if adapter else None
+    peft = import_optional("peft", remedy=NO_PEFT) if adapter else None
     _refuse_folder_without_tokenizer(name)
     try:
         config = transformers.AutoConfig.from_pretrained(name, **arguments)
@@ -152,7 +152,7 @@ def load_model(target: str, auto_class: str, options: Mapping[str, str]) -> Load
 def _bitsandbytes(transformers: Any, quantize: str) -> Any:
     """Return the settings that quantise weights as they are loaded."""
     for module in ("bitsandbytes", "accelerate"):
-        need(module, remedy=NO_BITSANDBYTES)
+        import_optional(module, remedy=NO_BITSANDBYTES)
     return transformers.BitsAndBytesConfig(load_in_8bit=quantize == "int8", load_in_4bit=quantize == "int4")
 
 
@@ -221,7 +221,7 @@ def load_tokenizer(name: str) -> Any:
 
 def _transformers() -> Any:
     """Import transformers without its progress bars and warnings."""
-    transformers = need("transformers")
+    transformers = import_optional("transformers")
     transformers.utils.logging.disable_progress_bar()
     # It would warn of texts that are too long, which are not scored, and of each retry of a download.
     transformers.utils.logging.set_verbosity_error()

@@ -51,7 +51,7 @@ class AtMask:
 
     def logits(self, ids: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
         """Return the logits at one position of each row."""
-        with self.layers.active(), self._fixed(self._hidden(ids, positions)[:, None]):
+        with self.layers.active(), self._fix_hidden(self._hidden(ids, positions)[:, None]):
             # The body is substituted, so the ids only give the shape.
             logits: torch.Tensor = self.model(input_ids=ids[:, :1]).logits[:, 0]
         return logits
@@ -62,7 +62,7 @@ class AtMask:
         return hidden[torch.arange(len(ids), device=ids.device), positions]
 
     @contextmanager
-    def _fixed(self, hidden: torch.Tensor) -> Iterator[None]:
+    def _fix_hidden(self, hidden: torch.Tensor) -> Iterator[None]:
         name, body = self.model.base_model_prefix, self.model.base_model
         setattr(self.model, name, FixedHidden(hidden))
         try:

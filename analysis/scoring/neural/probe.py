@@ -75,7 +75,7 @@ class Reference:
         """Return the ratio of a path's rounding error to the model's own, and whether that is too much."""
         assert self.own is not None
         errors, rounding_errors = (
-            np.abs(_joined(values) - _joined(self.values)) for values in (rows, self.own)
+            np.abs(_join_rows(values) - _join_rows(self.values)) for values in (rows, self.own)
         )
         if not len(errors):
             return 0.0, True
@@ -130,7 +130,7 @@ def choose_path(
             rejected.append(f"{name} does not apply: {candidate.obstacle}")
             continue
         try:
-            tested = _tested(candidate, evaluate, reference)
+            tested = _test_path(candidate, evaluate, reference)
         except FAILURES as error:
             detail = str(error).strip().split("\n")[0][:80]
             rejected.append(f"{name} fails ({type(error).__name__}: {detail})")
@@ -141,7 +141,7 @@ def choose_path(
     return Chosen(fallback[1], "; ".join([f"{fallback[0]}: no faster path agrees", *rejected]))
 
 
-def _tested(
+def _test_path(
     candidate: Candidate[PathT], evaluate: Callable[[PathT], Rows], reference: Reference
 ) -> Chosen[PathT] | str:
     """Return a path and how well it agrees with the reference, or what is wrong with it."""
@@ -168,5 +168,5 @@ def in_half_precision(model: Any) -> bool:
     return model.dtype in HALF
 
 
-def _joined(rows: Rows) -> Floats:
+def _join_rows(rows: Rows) -> Floats:
     return np.concatenate(rows) if len(rows) else np.empty(0)

@@ -86,7 +86,7 @@ class _TreeBuilder:
         self.paths: dict[int, list[int]] = {}
         self.n_inner = 0
 
-    def _shared(self, sequence: Sequence[int]) -> int:
+    def _n_shared(self, sequence: Sequence[int]) -> int:
         n = 0
         for token, previous in zip(sequence, self.last, strict=False):
             if token != previous:
@@ -96,7 +96,7 @@ class _TreeBuilder:
 
     def new_inner(self, sequence: Sequence[int]) -> int:
         """Return how many inner nodes a sequence would add."""
-        shared = self._shared(sequence)
+        shared = self._n_shared(sequence)
         missing = len(sequence) - 1 - shared
         if missing < 0:
             return 0
@@ -105,7 +105,7 @@ class _TreeBuilder:
 
     def add(self, index: int, sequence: Sequence[int]) -> None:
         """Add a sequence that does not sort before the last one."""
-        shared = self._shared(sequence)
+        shared = self._n_shared(sequence)
         del self.trail[shared:]
         for depth in range(shared, len(sequence)):
             if depth:

@@ -194,10 +194,10 @@ def _open_kenlm(path: str) -> Any:
 
 def _tokenization(uri_options: dict[str, str], recorded: dict[str, str]) -> tuple[Tokenization, list[str]]:
     """Follow the model URI, else the file, else the defaults; warn where URI and file differ."""
-    defaults = Tokenization().recorded()
+    defaults = Tokenization().record()
     chosen = {name: uri_options.get(name, recorded.get(name, default)) for name, default in defaults.items()}
     tokenization = Tokenization(chosen["tokens"], chosen["casing"], chosen["punctuation"])
-    actual = tokenization.recorded()
+    actual = tokenization.record()
     return tokenization, [
         f"the model was trained with {name}={value}, and is used with {name}={actual[name]}"
         for name, value in recorded.items()
@@ -207,7 +207,7 @@ def _tokenization(uri_options: dict[str, str], recorded: dict[str, str]) -> tupl
 
 def _versions(tokenization: Tokenization) -> dict[str, str]:
     """Return the version of jieba, which affects tokens as well."""
-    return {name: value for name, value in tokenization.recorded().items() if name == "jieba"}
+    return {name: value for name, value in tokenization.record().items() if name == "jieba"}
 
 
 def _engine(name: str, path: str) -> str:

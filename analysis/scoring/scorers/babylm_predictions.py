@@ -123,7 +123,7 @@ def _choices(file: str, pair_file: str, pairs: Mapping[str, Sequence[Choice]]) -
     """Return 1 or 0 by sentence; NaN where two pairs disagree about a sentence."""
     choices: dict[str, float] = {}
     for number, prediction in enumerate(_predictions(file), start=1):
-        pair = _pair_of(prediction, pairs.get(prediction.subset.lower(), []))
+        pair = _find_pair(prediction, pairs.get(prediction.subset.lower(), []))
         if pair is None:
             raise BadInput(
                 f"{prediction.text!r} of {prediction.subset} is in none of its pairs in {pair_file}.",
@@ -138,7 +138,7 @@ def _choices(file: str, pair_file: str, pairs: Mapping[str, Sequence[Choice]]) -
     return choices
 
 
-def _pair_of(prediction: Prediction, pairs: Sequence[Choice]) -> Choice | None:
+def _find_pair(prediction: Prediction, pairs: Sequence[Choice]) -> Choice | None:
     """Return the pair at the prediction's place, else the only one with its text."""
     if prediction.place < len(pairs):
         pair = pairs[prediction.place]

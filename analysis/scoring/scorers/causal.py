@@ -9,7 +9,7 @@ import numpy.typing as npt
 from ...errors import BadInput
 from ..base import FLAG_NO_FIRST, Progress, Scores
 from ..model_uri import ANSWERS, EOS, QUESTION, SPACE, ModelURI, Option
-from ..neural.chat import answer_ids, chat_ids, chat_template_of, template_warnings
+from ..neural.chat import answer_ids, chat_ids, read_chat_template, template_warnings
 from ..neural.failures import Failures
 from ..neural.texts import Encoded, encode
 from ..neural.vocabulary import begin_mark, n_rows
@@ -76,7 +76,7 @@ class CausalScorer(TransformerScorer):
         self.choice: CausalPathChoice | None = None
         self.why = ""
         self.boundaries = self._boundaries() if options["boundary"] == "corrected" else []
-        self.spec = self._spec_of(
+        self.spec = self._build_spec(
             uri,
             loaded,
             method="ll",
@@ -114,7 +114,7 @@ class CausalScorer(TransformerScorer):
 
     def chat_template(self) -> str:
         """Return the template around a message; raise BadInput if the model has none."""
-        template = chat_template_of(self.tokenizer, self.name)
+        template = read_chat_template(self.tokenizer, self.name)
         self.warnings = list(dict.fromkeys([*self.warnings, *template_warnings(template)]))
         return template
 

@@ -176,6 +176,6 @@ def _reason(response: httpx.Response) -> str:
     return f" ({str(message)[:200]})" if message else ""
 
 
-def server_of(uri: ModelURI, options: dict[str, str]) -> ModelServer:
+def find_server(uri: ModelURI, options: dict[str, str]) -> ModelServer:
     """Return the server that a model URI names."""
     return ModelServer(uri.target, n_requests=int(options[REQUESTS.name]))

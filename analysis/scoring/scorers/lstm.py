@@ -31,7 +31,7 @@ from ..model_uri import (
     given_options,
     parse_options,
 )
-from ..neural.loading import need, resolve_device
+from ..neural.loading import import_optional, resolve_device
 from ..words.contexts import context_rule
 from ..words.tokens import Tokenization, indistinguishable, token_flags
 from ..words.unigrams import UNIGRAMS, model_unigrams
@@ -60,7 +60,7 @@ class LSTMScorer:
 
     def __init__(self, uri: ModelURI) -> None:
         options = parse_options(uri, self.OPTIONS)
-        need("torch")
+        import_optional("torch")
         folder = Path(uri.target)
         if not folder.is_dir():
             raise BadInput("there is no such folder.", file=uri.target)

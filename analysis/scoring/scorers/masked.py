@@ -118,7 +118,7 @@ class MaskedScorer(TransformerScorer):
         before, after = self._marks()
         refuse_unrunnable(self.model, [*before, self.tokenizer.mask_token_id, *after], uri.target)
         self.chosen: Chosen[Any] | None = None
-        self.spec = self._spec_of(
+        self.spec = self._build_spec(
             uri,
             loaded,
             method=self.PREFIX + self.method,

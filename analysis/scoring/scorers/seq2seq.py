@@ -48,7 +48,7 @@ class Seq2SeqScorer(TransformerScorer):
             raise BadInput("the tokenizer ends no target.", remedy="Remove eos=yes.")
         self.end = after[-1] if options["eos"] == "yes" else None
         self.why = "sources and sentences of one length together, with the model's own head"
-        self.spec = self._spec_of(
+        self.spec = self._build_spec(
             uri,
             loaded,
             method="seq2seq",

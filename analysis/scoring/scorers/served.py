@@ -31,14 +31,14 @@ from ..model_uri import (
     Option,
     parse_options,
 )
-from ..neural.chat import answer_ids, chat_ids, chat_template_of, template_warnings
+from ..neural.chat import answer_ids, chat_ids, read_chat_template, template_warnings
 from ..neural.loading import load_tokenizer
 from ..neural.texts import Encoded, encode
 from ..neural.vocabulary import begin_mark, n_types, tokenizer_digest
 from ..words.contexts import context_rule
 from ..words.tokens import indistinguishable
 from ..words.unigrams import Unigrams, model_unigrams
-from .http_server import REQUESTS, ServerRefusal, server_of
+from .http_server import REQUESTS, ServerRefusal, find_server
 
 
 class Echo(NamedTuple):
@@ -139,7 +139,7 @@ class ServedScorer:
 
     def __init__(self, uri: ModelURI) -> None:
         options = parse_options(uri, self.OPTIONS)
-        self.server = server_of(uri, options)
+        self.server = find_server(uri, options)
         self.base, self.model = self.server.base, self.server.model
         self.warnings: list[str] = []
         self.start, self.space = options["start"], options["space"] == "yes"
@@ -226,7 +226,7 @@ class ServedScorer:
         """Return the template around a message: the tokenizer's here, or the server's own."""
         if self.tokenizer is None:
             return SERVER_TEMPLATE
-        template = chat_template_of(self.tokenizer.tokenizer, self.model)
+        template = read_chat_template(self.tokenizer.tokenizer, self.model)
         self.warnings = list(dict.fromkeys([*self.warnings, *template_warnings(template)]))
         return template
 

@@ -16,9 +16,9 @@ from ..base import (
     file_revision,
     flag_where,
 )
-from ..conventions import source_of
+from ..conventions import read_source
 from ..model_uri import CONTEXT, ModelURI, Option, parse_options
-from ..orientation import SIGNS, sign_of
+from ..orientation import SIGNS, column_sign
 from ..words.contexts import context_rule
 
 COUNTS = ("n_tokens", "n_words", "n_chars", "n_bytes", "n_unk", "unigram_logprob")
@@ -43,8 +43,8 @@ class TableScorer:
         self.file, self.contexts = uri.target, context_rule(options)
         self.table, self.key = read_number_columns(uri.target, keys=("sentence_id", "sentence"))
         self.column = self._column(options["column"])
-        self.sign = sign_of(self.column, {self.column: options["sign"]}, file=uri.target)
-        self.source = source_of(uri.target, column=self.column, n_sentences=len(self.table))
+        self.sign = column_sign(self.column, {self.column: options["sign"]}, file=uri.target)
+        self.source = read_source(uri.target, column=self.column, n_sentences=len(self.table))
         self.spec = Spec(
             uri=uri.uri,
             revision=file_revision(uri.target),

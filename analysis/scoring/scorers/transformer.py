@@ -39,7 +39,7 @@ TOKEN_OPTIONS = (CASING, PROMPT, CONTEXT, UNIGRAM, VOCABULARY, *MODEL_OPTIONS)
 class TransformerScorer(ABC):
     """A model with a log probability for each token of a sentence; subclasses declare how it is computed.
 
-    A subclass calls ``_open`` first and ``_spec_of`` last, and implements ``_encode``.
+    A subclass calls ``_open`` first and ``_build_spec`` last, and implements ``_encode``.
     """
 
     AUTO_CLASS: ClassVar[str]
@@ -63,7 +63,7 @@ class TransformerScorer(ABC):
         self.capabilities = capabilities_with(self.unigrams)
         return options, loaded
 
-    def _spec_of(
+    def _build_spec(
         self,
         uri: ModelURI,
         loaded: LoadedModel,

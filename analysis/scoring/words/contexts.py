@@ -82,7 +82,7 @@ def context_rule(options: Mapping[str, str]) -> ContextRule:
     return ContextRule(template, options.get("context") == "ignore")
 
 
-def rule_of(model: Scorer) -> ContextRule:
+def model_context_rule(model: Scorer) -> ContextRule:
     """Return the rule of a model; models of installed packages follow the default."""
     rule: ContextRule = getattr(model, "contexts", ContextRule())
     return rule
@@ -139,7 +139,7 @@ class ContextScorer:
                 remedy="Add context=ignore to the model URI, or use an n-gram, recurrent, causal, masked or "
                 "served model.",
             )
-        self.model, self.contexts = model, rule_of(model)
+        self.model, self.contexts = model, model_context_rule(model)
         self.capabilities = frozenset({IN_CONTEXT, "sum", "tokens"} | (model.capabilities & {"unigram"}))
         self.spec = replace(model.spec, options={**model.spec.options, OPTION: self.contexts.template})
 
@@ -216,13 +216,13 @@ def in_context(
     ``model`` may be a :class:`ContextScorer`, perhaps behind a cache.
     """
     if IN_CONTEXT not in model.capabilities:
-        if not rule_of(model).applies(contexts):
+        if not model_context_rule(model).applies(contexts):
             return model, list(sentences)
         if model.spec.method == "csv":
             _refuse_two_contexts(model, sentences, contexts)
             return model, list(sentences)
         model = ContextScorer(model)
-    rule = rule_of(model)
+    rule = model_context_rule(model)
     return model, [
         context_question(rule.lead(context, sentence_id=name), sentence)
         for sentence, context, name in zip(sentences, contexts, ids, strict=True)

@@ -13,7 +13,7 @@ from ...errors import BadInput, MissingColumns
 from ...table_forms import Form, read_form
 from ..base import FLAG_NO_FIRST, Progress, Scorer, Scores
 from ..frames import ScoredSentences, context_column, score_sentences
-from .contexts import rule_of
+from .contexts import model_context_rule
 from .regions import score_words
 
 Floats = npt.NDArray[np.float64]
@@ -287,9 +287,9 @@ def named_regions(sentences: pd.DataFrame, path: str | Path | None = None) -> Re
     return regions
 
 
-def leads_of(model: Scorer, sentences: pd.DataFrame) -> list[str]:
+def leading_texts(model: Scorer, sentences: pd.DataFrame) -> list[str]:
     """Return the text that a model reads before each sentence; empty where it reads the sentences alone."""
-    contexts, rule = context_column(sentences), rule_of(model)
+    contexts, rule = context_column(sentences), model_context_rule(model)
     if not rule.applies(contexts):
         return [""] * len(sentences)
     names = sentences["sentence_id"].astype(str)
@@ -312,7 +312,7 @@ def score_tokens(
     words that a model with corrected boundaries scores again.
     """
     require_tokens(model)
-    leads = leads_of(model, sentences)
+    leads = leading_texts(model, sentences)
     scored = score_sentences(model, sentences, methods=methods, name=name, tokens=True, progress=progress)
     assert scored.scores is not None
     table = surprisal_table(

@@ -54,12 +54,12 @@ class Tokenization:
         if self.unit == "jieba":
             _jieba()
 
-    def recorded(self) -> dict[str, str]:
+    def record(self) -> dict[str, str]:
         """Return everything that affects tokens, for the model's file.
 
         Examples
         --------
-        >>> Tokenization(casing="lower").recorded()
+        >>> Tokenization(casing="lower").record()
         {'tokens': 'space', 'casing': 'lower', 'punctuation': 'keep'}
         """
         settings = {"tokens": self.unit, "casing": self.casing, "punctuation": self.punctuation}

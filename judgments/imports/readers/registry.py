@@ -30,7 +30,7 @@ def _adopt(plugin: Plugin) -> Reader:
     """The reader of a plugin; whatever it raises becomes bad input, which names its package."""
     if not callable(plugin.component):
         raise TypeError("a reader is a function of a path and SourceOptions")
-    reader: Reader = plugin.guarded(plugin.component, returns=JudgmentFile)
+    reader: Reader = plugin.guard(plugin.component, returns=JudgmentFile)
     return reader
 
 

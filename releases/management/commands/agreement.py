@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from analysis.command_line.output import selected
+from analysis.command_line.output import select_options
 from analysis.command_line.study.agreement import AgreementText
 from experiments.models import Experiment
 from releases.management.report_command import ReportCommand
@@ -17,4 +17,4 @@ class Command(AgreementText, ReportCommand):
     def compute(self, study: Experiment, options: dict[str, Any]) -> dict[str, Any]:
         """The report as one JSON document."""
         names = ("exclude", "rule", "ties", "seed", "round_number", "interval")
-        return compute_agreement(study, **selected(options, *names))
+        return compute_agreement(study, **select_options(options, *names))

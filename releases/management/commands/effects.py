@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from analysis.command_line.output import selected
+from analysis.command_line.output import select_options
 from analysis.command_line.study.effects import EffectsText
 from experiments.models import Experiment
 from releases.management.report_command import ReportCommand
@@ -17,6 +17,6 @@ class Command(EffectsText, ReportCommand):
     def compute(self, study: Experiment, options: dict[str, Any]) -> dict[str, Any]:
         """The report as one JSON document."""
         if options["ordinal"]:
-            return fit_ordinal_models(study, **selected(options, "exclude", "by", "slopes"))
+            return fit_ordinal_models(study, **select_options(options, "exclude", "by", "slopes"))
         names = ("exclude", "by", "transform", "zeros", "slopes", "population", "factorial")
-        return compute_effects(study, **selected(options, *names, "correction", "sesoi"))
+        return compute_effects(study, **select_options(options, *names, "correction", "sesoi"))

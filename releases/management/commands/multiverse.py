@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from analysis.command_line.output import selected
+from analysis.command_line.output import select_options
 from analysis.command_line.study.exclusions import MultiverseText
 from experiments.models import Experiment
 from releases.management.report_command import ReportCommand
@@ -17,4 +17,4 @@ class Command(MultiverseText, ReportCommand):
     def compute(self, study: Experiment, options: dict[str, Any]) -> dict[str, Any]:
         """The report as one JSON document."""
         names = ("exclude", "by", "contrast", "effect", "transform", "model")
-        return compute_multiverse(study, **selected(options, *names))
+        return compute_multiverse(study, **select_options(options, *names))

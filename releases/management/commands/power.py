@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from analysis.command_line.output import selected
+from analysis.command_line.output import select_options
 from analysis.command_line.power import RESAMPLING, PowerAnalysis
 from analysis.power.report import Price
 from config.commands import ContractCommand
@@ -39,7 +39,7 @@ class Command(PowerAnalysis, ContractCommand):
             return super().resample_power(options, price)
         study = find_experiment(options["study"])
         exclude = named_exclusion(self, study, options["exclude"])
-        choices = selected(options, *RESAMPLING, "zeros")
+        choices = select_options(options, *RESAMPLING, "zeros")
         return compute_pilot_power(
             study, exclude=exclude, reward_minor=price.reward_minor, fee=price.fee, **choices
         )

@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from analysis.agreement.predictive import MORE
-from analysis.command_line.output import selected
+from analysis.command_line.output import select_options
 from analysis.errors import BadInput
 from analysis.report.wording import share
 from analysis.text import plural
@@ -32,7 +32,7 @@ class Command(ReportCommand):
         """The report as one JSON document; the look is recorded."""
         if not 1 <= options["more"] <= MAX_MORE:
             raise BadInput(f"--more {options['more']} is out of range.", remedy=f"Give 1 to {MAX_MORE}.")
-        choices = selected(options, "exclude", "rule", "more") | {"round_number": options["round"]}
+        choices = select_options(options, "exclude", "rule", "more") | {"round_number": options["round"]}
         return viewed_progress(study, user=None, where=COMMAND, **choices)
 
     def print_text(self, report: dict[str, Any]) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from analysis.command_line.output import selected
+from analysis.command_line.output import select_options
 from analysis.command_line.study.ratings import RatingsText
 from experiments.models import Experiment
 from releases.management.report_command import ReportCommand
@@ -16,4 +16,4 @@ class Command(RatingsText, ReportCommand):
 
     def compute(self, study: Experiment, options: dict[str, Any]) -> dict[str, Any]:
         """The report as one JSON document."""
-        return compute_ratings(study, **selected(options, "exclude", "transform", "ddof", "zeros"))
+        return compute_ratings(study, **select_options(options, "exclude", "transform", "ddof", "zeros"))

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from analysis.command_line.output import selected
+from analysis.command_line.output import select_options
 from analysis.command_line.study.reliability import ReliabilityText
 from experiments.models import Experiment
 from releases.management.report_command import ReportCommand
@@ -17,5 +17,5 @@ class Command(ReliabilityText, ReportCommand):
     def compute(self, study: Experiment, options: dict[str, Any]) -> dict[str, Any]:
         """The report as one JSON document."""
         return compute_reliability(
-            study, **selected(options, "exclude", "transform", "zeros", "coding", "seed", "rule")
+            study, **select_options(options, "exclude", "transform", "zeros", "coding", "seed", "rule")
         )

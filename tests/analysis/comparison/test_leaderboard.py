@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from analysis.comparison import compare_report
-from analysis.comparison.leaderboard import leaderboard_rows, ordered, sort_keys
+from analysis.comparison.leaderboard import leaderboard_rows, sort_keys, sort_models
 from analysis.comparison.text_tables import comparison_text
 from analysis.errors import UnknownName
 
@@ -52,17 +52,17 @@ def test_rows_hold_every_number_beside_chance_and_ceiling(document):
 
 def test_order_is_best_first_ties_share_a_rank_and_baselines_stay_last(document):
     rows = leaderboard_rows(document)
-    by_r = ordered(rows, "pearson_r")
+    by_r = sort_models(rows, "pearson_r")
     models = [row["pearson_r"] for row in by_r if row["kind"] == "model"]
     assert models == sorted(models, reverse=True)
     assert [row["kind"] for row in by_r[-2:]] == ["constant", "people"] and by_r[-1]["rank"] is None
-    assert ordered(rows, "mean_abs_difference")[0]["model"] == "gaps"  # nearest first
-    twice = ordered([{**rows[0], "model": "z"}, rows[0], rows[1]], "blimp")
+    assert sort_models(rows, "mean_abs_difference")[0]["model"] == "gaps"  # nearest first
+    twice = sort_models([{**rows[0], "model": "z"}, rows[0], rows[1]], "blimp")
     assert [row["rank"] for row in twice] == [1, 1, 3]
-    assert [row["model"] for row in ordered(rows, "model")[:3]] == ["far", "gaps", "near"]
+    assert [row["model"] for row in sort_models(rows, "model")[:3]] == ["far", "gaps", "near"]
     assert "adc_0.5_skill" in sort_keys(rows) and "blimp_low" not in sort_keys(rows)
     with pytest.raises(UnknownName, match="adc_0.5"):
-        ordered(rows, "adc_0.6")
+        sort_models(rows, "adc_0.6")
 
 
 def test_the_table_shows_the_line_to_people_and_what_is_left_after_it(document):

@@ -21,7 +21,7 @@ def test_multiword_tokens_and_empty_nodes_are_no_words_but_stay_in_the_lines():
     (sentence,) = parse_conllu(MULTIWORD.splitlines())
     assert [word.form for word in sentence.words] == ["i", "ca", "n't", "."]
     assert sentence.lines == tuple(MULTIWORD.splitlines())
-    assert (sentence.sent_id, sentence.text, sentence.tokenized) == ("w-1", "I can't.", "I can't .")
+    assert (sentence.sent_id, sentence.text, sentence.token_text) == ("w-1", "I can't.", "I can't .")
 
 
 def test_text_is_put_together_where_no_comment_gives_it():

@@ -10,7 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.errors import MissingColumns
-from analysis.gold.writers import BLIMP_FIELDS, blimp_record, csv_bytes, json_bytes, jsonl_bytes, rounded
+from analysis.gold.writers import (
+    BLIMP_FIELDS,
+    blimp_record,
+    csv_bytes,
+    json_bytes,
+    jsonl_bytes,
+    round_computed,
+)
 
 
 def test_unnamed_columns_are_not_written():
@@ -55,7 +62,7 @@ def test_texts_of_any_script_come_back(texts):
 
 def test_order_of_a_sum_does_not_show():
     values = [0.1, 0.2, 0.3, 1e9 / 3]
-    assert rounded(pd.Series([sum(values)])).equals(rounded(pd.Series([sum(reversed(values))])))
+    assert round_computed(pd.Series([sum(values)])).equals(round_computed(pd.Series([sum(reversed(values))])))
 
 
 def test_blimp_fields_come_first_and_in_order():

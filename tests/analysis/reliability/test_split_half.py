@@ -98,7 +98,7 @@ def test_what_is_undefined_has_a_status():
 
 def test_ceilings_of_nothing_are_nothing():
     assert noise_ceiling(None).sample is None and noise_ceiling(-0.2).model is None
-    assert noise_ceiling(None).disattenuated(0.5) is None
+    assert noise_ceiling(None).disattenuate(0.5) is None
 
 
 def test_people_with_a_list_each_are_halved_anew_every_time():

@@ -7,7 +7,7 @@ import pytest
 from django.core.management import call_command
 
 from analysis.ngrams import train_model, write_arpa
-from analysis.scoring.conventions import recorded_specs, scoring_conventions, source_of
+from analysis.scoring.conventions import read_source, recorded_specs, scoring_conventions
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def test_another_measure_of_stored_counts_records_their_conventions(files):
     assert (conventions["model"], conventions["measure"]) == (first["spec"]["uri"], "meanlp: log p / tokens")
     assert (conventions["end"], conventions["casing"]) == ("not scored", "lower")
     (files / "two.spec.json").write_text(json.dumps({**first, "sentences": 5}))
-    assert source_of(files / "two.counts.parquet", column="logprob", n_sentences=4) is None
+    assert read_source(files / "two.counts.parquet", column="logprob", n_sentences=4) is None
 
 
 CAUSAL = {

@@ -11,7 +11,7 @@ from ....errors import NotEnoughData
 from ....text import plural
 from ...drawing import Drawing, lacks_expectation
 from ...evidence import Evidence
-from ...theme import FAILED, KEEPS_COLOURS, PASSED, TOO_FAR, caption, layered, renamed
+from ...theme import FAILED, KEEPS_COLOURS, PASSED, TOO_FAR, caption, layer_charts, rename_expression
 
 STEP = 20
 MOST_DRAWN = 80  # rows of a figure
@@ -19,7 +19,7 @@ SHORT = dict(zip(ANALYSES, ("dir", "2-t", "1-t", "BF", "LMM"), strict=True))
 SIGNS = dict(zip(OUTCOMES, ("+", "−", "0", "?"), strict=True))
 COLOURS = dict(zip(OUTCOMES, (PASSED, FAILED, TOO_FAR, "#8a8f98"), strict=True))
 SIDES = ("interval above 0", "interval reaches 0", "interval below 0")
-_LEGEND = renamed({name: f"{sign}  {name.replace('_', ' ')}" for name, sign in SIGNS.items()})
+_LEGEND = rename_expression({name: f"{sign}  {name.replace('_', ' ')}" for name, sign in SIGNS.items()})
 
 
 def effect_frame(effects: pd.DataFrame, *, by: str = "phenomenon") -> pd.DataFrame:
@@ -96,7 +96,7 @@ def five_analyses_figure(table: pd.DataFrame, *, by: str = "phenomenon", note: s
         note,
     )
     visible = visible.drop(columns=["column", "sign"])
-    chart = layered([tiles, signs], visible, height=alt.Step(STEP), title=title)
+    chart = layer_charts([tiles, signs], visible, height=alt.Step(STEP), title=title)
     chart.usermeta = KEEPS_COLOURS  # white letters stand on them
     return chart
 
@@ -142,7 +142,7 @@ def effect_size_figure(effects: pd.DataFrame, *, note: str = "") -> alt.LayerCha
         f"The {MOST_DRAWN} smallest are drawn." if len(effects) > MOST_DRAWN else "",
         note,
     )
-    return layered([zero, ends, dots], visible.drop(columns="sure"), height=alt.Step(STEP), title=title)
+    return layer_charts([zero, ends, dots], visible.drop(columns="sure"), height=alt.Step(STEP), title=title)
 
 
 def _range(counts: pd.Series) -> str:

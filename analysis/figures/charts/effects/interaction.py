@@ -15,7 +15,7 @@ from ....rows import RATING_TASKS, column_or_blank, is_kind
 from ....text import plural
 from ...drawing import Drawing, lacks_task
 from ...evidence import Evidence
-from ...theme import INK, MODELS, caption, layered
+from ...theme import INK, MODELS, caption, layer_charts
 
 MOST_PANELS = 6  # of a figure that fits a phone
 MOST_ITEMS = 60  # thin lines of a panel that can be told apart
@@ -206,7 +206,7 @@ def interaction_figure(
         note,
     )
     data = visible.drop(columns="place")
-    return layered([thin, thick, ends, dots], data, height=HEIGHT, title=title)
+    return layer_charts([thin, thick, ends, dots], data, height=HEIGHT, title=title)
 
 
 def _lacking(evidence: Evidence) -> str:

@@ -15,7 +15,7 @@ from ....power.pilot import DRAWS, describe_sample, powered_by_size
 from ....text import plural
 from ...drawing import Drawing, lacks_expectation
 from ...evidence import Evidence
-from ...theme import FAILED, PASSED, TOO_FAR, caption, layered
+from ...theme import FAILED, PASSED, TOO_FAR, caption, layer_charts
 
 HEIGHT = 300
 MOST_NAMED = 6
@@ -66,7 +66,7 @@ def power_figure(
         _chosen_words(chosen),
         note,
     )
-    return layered([*under, *lines, *_marks(chosen)], power, height=HEIGHT, title=title)
+    return layer_charts([*under, *lines, *_marks(chosen)], power, height=HEIGHT, title=title)
 
 
 def powered_share_figure(
@@ -101,7 +101,7 @@ def powered_share_figure(
         _chosen_words(chosen),
         note,
     )
-    return layered([lines, *_marks(chosen)], shares, height=HEIGHT, title=title)
+    return layer_charts([lines, *_marks(chosen)], shares, height=HEIGHT, title=title)
 
 
 def planned_power_figure(

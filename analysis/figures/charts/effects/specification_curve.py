@@ -14,7 +14,7 @@ from ....exclusions.multiverse import MODELS
 from ...drawing import NO_JUDGMENTS, Drawing
 from ...evidence import Evidence
 from ...fitting import KEEP_HEIGHT
-from ...theme import FAILED, PASSED, caption, layered
+from ...theme import FAILED, PASSED, caption, layer_charts
 
 ROW = 20  # points for one choice
 CURVE = 11  # rows that the curve takes above them
@@ -117,7 +117,7 @@ def specification_curve(report: Mapping[str, Any], *, note: str = "") -> alt.Lay
         "the exclusions, transformation and model of each; own: the study's.",
         note,
     )
-    chart = layered(
+    chart = layer_charts(
         [zero, ends, curve, matrix], points, height=round(ROW * (domain[1] - domain[0])), title=title
     )
     chart.usermeta = {KEEP_HEIGHT: True}

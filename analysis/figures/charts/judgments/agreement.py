@@ -12,7 +12,7 @@ from ....errors import NotEnoughData
 from ....text import plural
 from ...drawing import Drawing, headed_order, lacks_decisions, row_axis
 from ...evidence import Evidence
-from ...theme import FAILED, PASSED, TOO_FAR, caption, layered
+from ...theme import FAILED, PASSED, TOO_FAR, caption, layer_charts
 
 STEP = 24
 INK_ON_BAR = "#c79a00"
@@ -101,7 +101,7 @@ def agreement_figure(paradigms: pd.DataFrame, *, note: str = "") -> alt.LayerCha
         + (" Diamonds: items with the right majority." if "items_right" in ordered.columns else ""),
         note,
     )
-    return layered([*layers, half], ordered, height=alt.Step(STEP), title=title)
+    return layer_charts([*layers, half], ordered, height=alt.Step(STEP), title=title)
 
 
 def progress_frame(document: dict[str, Any]) -> pd.DataFrame:
@@ -187,7 +187,7 @@ def progress_figure(paradigms: pd.DataFrame, *, share: float | None = None, note
         f"finished participants; dashed: {'one half' if share is None else 'the rule'}.",
         note,
     )
-    return layered([rule, lines, dots], ordered, height=alt.Step(STEP), title=title)
+    return layer_charts([rule, lines, dots], ordered, height=alt.Step(STEP), title=title)
 
 
 def progress_chart(document: dict[str, Any], *, note: str = "") -> alt.LayerChart:

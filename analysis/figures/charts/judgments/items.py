@@ -13,8 +13,8 @@ from ....rows import RATING_TASKS
 from ....text import plural
 from ...drawing import Drawing, lacks_decisions, lacks_task
 from ...evidence import Evidence
-from ...points import NOWHERE, Addresses, answering, answers, signed
-from ...theme import caption, layered
+from ...points import NOWHERE, Addresses, answering, answers, format_signed
+from ...theme import caption, layer_charts
 
 STATUSES = ("expected", "tie", "unexpected", "insufficient", "no_data")
 COLOURS = ("#0072b2", "#e69f00", "#d55e00", "#8a8f98", "#8a8f98")
@@ -113,7 +113,7 @@ def item_strip(
         f"Ties: {ties}." if ties else "",
         note,
     )
-    return layered([half, lines, dots], ordered, height=alt.Step(STEP), title=title)
+    return layer_charts([half, lines, dots], ordered, height=alt.Step(STEP), title=title)
 
 
 def sentence_strip(
@@ -144,7 +144,7 @@ def sentence_strip(
         x="ci_low:Q", x2="ci_high:Q", y=y, color=colour
     )
     says = [
-        f"{(sentences or {}).get(str(name)) or name}: mean {signed(mean)} of {n:.0f} ratings"
+        f"{(sentences or {}).get(str(name)) or name}: mean {format_signed(mean)} of {n:.0f} ratings"
         for name, mean, n in zip(*(ordered[column] for column in ("sentence_id", "mean", "n")), strict=True)
     ]
     points = answering(ordered, names=ordered["sentence_id"], says=says, start=addresses.item)
@@ -168,7 +168,7 @@ def sentence_strip(
         + (" Dashed: participants' own means." if scale == "z" else ""),
         note,
     )
-    return layered(
+    return layer_charts(
         [*([middle] if scale == "z" else []), lines, dots], ordered, height=alt.Step(STEP), title=title
     )
 

@@ -13,7 +13,7 @@ from ....scales import outliers, usable_ratings
 from ....text import plural
 from ...drawing import Drawing, lacks_task
 from ...evidence import Evidence
-from ...theme import PASSED, caption, layered
+from ...theme import PASSED, caption, layer_charts
 from .scale_points import MOST_DRAWN, row_column
 
 STEP = 26
@@ -106,7 +106,7 @@ def magnitude_figure(
         f"The {MOST_DRAWN} with most estimates are drawn." if len(boxes) > MOST_DRAWN else "",
         note,
     )
-    return layered([whiskers, body, middles], visible, height=alt.Step(STEP), title=title)
+    return layer_charts([whiskers, body, middles], visible, height=alt.Step(STEP), title=title)
 
 
 def _estimates(evidence: Evidence) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from ....rows import RATING_TASKS
 from ....text import plural
 from ...drawing import Drawing, lacks_task
 from ...evidence import Evidence
-from ...theme import FAILED, PASSED, caption, layered
+from ...theme import FAILED, PASSED, caption, layer_charts
 
 STEP = 26
 CONDITIONS = 40  # rows of a figure that fits a page
@@ -70,7 +70,7 @@ def rating_figure(items: pd.DataFrame, *, scale: str = "z", note: str = "") -> a
         note,
     )
     dots = centres.encode(x="centre:Q", y=y)
-    return layered([ticks, dots], sampled[["condition", "mean"]], height=alt.Step(STEP), title=title)
+    return layer_charts([ticks, dots], sampled[["condition", "mean"]], height=alt.Step(STEP), title=title)
 
 
 def _opacity(ticks: pd.DataFrame) -> float:

@@ -9,7 +9,7 @@ from ....reliability.coding import answers_of
 from ....reliability.split_half import split_half_by_size
 from ...drawing import Drawing, lacks_task
 from ...evidence import Evidence
-from ...theme import BAND, PASSED, caption, layered
+from ...theme import BAND, PASSED, caption, layer_charts
 
 HEIGHT = 300
 LINES = {"reliability": "spearman_brown", "ceiling of a model": "ceiling"}
@@ -61,7 +61,7 @@ def reliability_figure(reliability: pd.DataFrame, *, unit: str = "means", note: 
         "Band: 95 % of random samples.",
         note,
     )
-    return layered([band, lines], reliability, height=HEIGHT, title=title)
+    return layer_charts([band, lines], reliability, height=HEIGHT, title=title)
 
 
 def _draw(evidence: Evidence) -> alt.LayerChart:

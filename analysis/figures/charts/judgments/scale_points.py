@@ -11,7 +11,7 @@ from ....rows import tasks
 from ....text import plural
 from ...drawing import Drawing, lacks_task
 from ...evidence import Evidence
-from ...theme import caption, layered
+from ...theme import caption, layer_charts
 
 STEP = 24
 MOST_DRAWN = 24
@@ -102,7 +102,7 @@ def scale_point_figure(points: pd.DataFrame, *, note: str = "") -> alt.LayerChar
         f"The {MOST_DRAWN} with most ratings are drawn." if len(totals) > MOST_DRAWN else "",
         note,
     )
-    return layered([bars, zero], visible, height=alt.Step(STEP), title=title)
+    return layer_charts([bars, zero], visible, height=alt.Step(STEP), title=title)
 
 
 def point_colours(n: int) -> list[str]:

@@ -16,7 +16,7 @@ from ....rows import Floats
 from ...drawing import Drawing, lacks_labels
 from ...evidence import Evidence
 from ...points import answering, answers
-from ...theme import CHANCE, CONSTANT, PEOPLE, caption, judge_colour, judge_dash, layered
+from ...theme import CHANCE, CONSTANT, PEOPLE, caption, judge_colour, judge_dash, layer_charts
 
 DELTA_MAX = 3.0  # standard deviations
 STEPS = 120
@@ -65,7 +65,7 @@ def curve_frame(
     curves[CONSTANT] = constant_baseline(human, deltas=grid.tolist(), signs=signs).adc
     if ceiling:
         curves[PEOPLE] = {delta: adc for delta, adc in sorted(ceiling.items()) if delta <= delta_max}
-    if table.labeled.any() and table.models:
+    if table.is_labeled.any() and table.models:
         chances = [_chance(table, name, grid, signs=signs, seed=seed) for name in table.models]
         curves[CHANCE] = dict(zip(grid.tolist(), np.mean(chances, axis=0).tolist(), strict=True))
     rows = [(judge, 0.0, 0.0) for judge in curves]
@@ -170,7 +170,7 @@ def adc_curve_figure(
         f"In brackets: area up to δ = {curves['delta'].max():g}." if "area" in curves.columns else "",
         note,
     )
-    return layered([lines, dots], curves, height=HEIGHT, title=title)
+    return layer_charts([lines, dots], curves, height=HEIGHT, title=title)
 
 
 def _with_areas(curves: pd.DataFrame) -> dict[str, str]:
@@ -189,7 +189,7 @@ def _draw(evidence: Evidence) -> alt.LayerChart:
     if table is None:
         raise NotEnoughData("there are no scores of a model.")
     curves = curve_frame(table, signs=evidence.signs, ceiling=evidence.ceiling, seed=evidence.seed)
-    n_pairs, start = int(table.labeled.sum()), evidence.addresses.comparison
+    n_pairs, start = int(table.is_labeled.sum()), evidence.addresses.comparison
     return adc_curve_figure(
         curves,
         n_pairs=n_pairs,

@@ -25,7 +25,7 @@ MOST_JUDGES = 12
 def delta_correlation_frame(table: PairTable) -> pd.DataFrame:
     """Correlate the differences of people and of every model."""
     judges = table.model_delta.copy()
-    if table.labeled.any():
+    if table.is_labeled.any():
         judges.insert(0, PEOPLE, table.human_delta.to_numpy())
     return correlation_matrix(judges)
 
@@ -104,7 +104,7 @@ def _draw_deltas(evidence: Evidence) -> alt.LayerChart:
     if evidence.table is None:
         raise NotEnoughData("there are no scores of a model.")
     frame = delta_correlation_frame(evidence.table)
-    ceiling = _delta_ceiling(evidence) if evidence.table.labeled.any() else None
+    ceiling = _delta_ceiling(evidence) if evidence.table.is_labeled.any() else None
     return correlation_figure(
         frame, quantity="differences", unit="pairs", ceiling=ceiling, note=evidence.note
     )
@@ -130,7 +130,7 @@ def _lacks_judges(evidence: Evidence) -> str:
     missing = lacks_models(evidence)
     if missing or evidence.table is None:
         return missing or "There are no scores of a model on minimal pairs."
-    if len(evidence.table.models) + bool(evidence.table.labeled.any()) < 2:
+    if len(evidence.table.models) + bool(evidence.table.is_labeled.any()) < 2:
         return "It needs two judges: two models, or a model and people."
     return ""
 

@@ -14,8 +14,8 @@ from ....rows import Floats
 from ....text import plural
 from ...drawing import Drawing, lacks_labels
 from ...evidence import Evidence
-from ...points import NOWHERE, Addresses, answering, answers, signed
-from ...theme import BAND, FAILED, PASSED, TOO_FAR, caption, layered
+from ...points import NOWHERE, Addresses, answering, answers, format_signed
+from ...theme import BAND, FAILED, PASSED, TOO_FAR, caption, layer_charts
 
 HEIGHT = 380
 MAX_POINTS = 4_000  # more would overlap and make the SVG too large for a page
@@ -178,14 +178,14 @@ def delta_figure(
         points,
         *_rings(visible, x, y),
     ]
-    return layered(layers, visible, height=HEIGHT, title=title)
+    return layer_charts(layers, visible, height=HEIGHT, title=title)
 
 
 def _says(deltas: pd.DataFrame) -> list[str]:
     names = deltas["pair"].where(deltas["pair"] != " | ", deltas["pair_id"]) if "pair" in deltas else None
     columns = (deltas["pair_id"] if names is None else names, deltas["human_delta"], deltas["model_delta"])
     return [
-        f"{name}: Δ people {signed(human)}, Δ model {signed(model)}"
+        f"{name}: Δ people {format_signed(human)}, Δ model {format_signed(model)}"
         for name, human, model in zip(*columns, strict=True)
     ]
 

@@ -13,7 +13,7 @@ from ....text import plural
 from ...drawing import Drawing, lacks_models
 from ...evidence import Evidence
 from ...points import NOWHERE, Addresses, answering, answers
-from ...theme import BAND, FAILED, PASSED, TOO_FAR, caption, layered
+from ...theme import BAND, FAILED, PASSED, TOO_FAR, caption, layer_charts
 
 STEP = 24
 MOST_DRAWN = 40
@@ -94,7 +94,7 @@ def leaderboard_figure(
         f"The first {MOST_DRAWN} are drawn." if len(models) > MOST_DRAWN else "",
         note,
     )
-    return layered(layers, board, height=alt.Step(STEP), title=title)
+    return layer_charts(layers, board, height=alt.Step(STEP), title=title)
 
 
 def _labels(names: pd.Series) -> pd.Series:

@@ -9,7 +9,7 @@ from ....comparison.in_depth.learning_curves import learning_curve
 from ....errors import NotEnoughData
 from ...drawing import Drawing
 from ...evidence import Evidence
-from ...theme import caption, layered, renamed
+from ...theme import caption, layer_charts, rename_expression
 
 HEIGHT = 320
 MOST_DRAWN = 7  # colours of the palette
@@ -56,7 +56,7 @@ def learning_figure(curves: pd.DataFrame, *, note: str = "") -> alt.LayerChart:
         "group:N",
         title=None,
         scale=alt.Scale(domain=["", *names]),
-        legend=alt.Legend(values=names, labelExpr=renamed(labels)),
+        legend=alt.Legend(values=names, labelExpr=rename_expression(labels)),
     )
     base = alt.Chart(visible)
     dots = base.mark_point(filled=True, size=50, opacity=0.9).encode(
@@ -82,7 +82,7 @@ def learning_figure(curves: pd.DataFrame, *, note: str = "") -> alt.LayerChart:
         f"The {MOST_DRAWN} steepest are drawn." if len(slopes) > MOST_DRAWN else "",
         note,
     )
-    return layered([lines, dots], visible, height=HEIGHT, title=title)
+    return layer_charts([lines, dots], visible, height=HEIGHT, title=title)
 
 
 def _gain(slope: float) -> str:

@@ -11,7 +11,7 @@ from ....errors import NotEnoughData
 from ....text import plural
 from ...drawing import Drawing, headed_order, lacks_paradigms, row_axis
 from ...evidence import Evidence
-from ...theme import PEOPLE, caption, judge_colour, judge_shape, layered
+from ...theme import PEOPLE, caption, judge_colour, judge_shape, layer_charts
 
 STEP = 26
 MAJORITY = "people, majority"
@@ -144,7 +144,7 @@ def paradigm_figure(shares: pd.DataFrame, *, note: str = "") -> alt.LayerChart:
     )
     height = alt.Step(max(STEP, 9 * shares["judge"].nunique()), **{"for": "position"})
     layers = [chance, *([bars] if with_interval else []), dots]
-    return layered(layers, shares, height=height, title=title)
+    return layer_charts(layers, shares, height=height, title=title)
 
 
 def _interval_note(shares: pd.DataFrame) -> str:

@@ -12,8 +12,8 @@ from ....rows import column_or_blank, flags, group_codes, is_kind, joint_codes, 
 from ....text import plural
 from ...drawing import Drawing, lacks_kind
 from ...evidence import Evidence
-from ...points import NOWHERE, Addresses, answering, answers, signed
-from ...theme import FAILED, PASSED, caption, layered
+from ...points import NOWHERE, Addresses, answering, answers, format_signed
+from ...theme import FAILED, PASSED, caption, layer_charts
 from .response_times import participant_times_frame, time_axis
 
 HEIGHT = 320
@@ -123,11 +123,11 @@ def agreement_and_time_figure(
         f"{MOST_DRAWN:,} are drawn." if len(people) > MOST_DRAWN else "",
         note,
     )
-    return layered([dots], people, height=HEIGHT, title=title)
+    return layer_charts([dots], people, height=HEIGHT, title=title)
 
 
 def _amount(value: float, is_share: bool) -> str:
-    return f"{value:.0%} with the majority" if is_share else f"r = {signed(value)} with the others"
+    return f"{value:.0%} with the majority" if is_share else f"r = {format_signed(value)} with the others"
 
 
 def _draw(evidence: Evidence) -> alt.LayerChart:

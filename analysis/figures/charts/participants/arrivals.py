@@ -9,7 +9,7 @@ from ....errors import NotEnoughData
 from ....text import plural
 from ...drawing import Drawing
 from ...evidence import Evidence
-from ...theme import BAND, FAILED, PASSED, caption, layered
+from ...theme import BAND, FAILED, PASSED, caption, layer_charts
 
 HEIGHT = 240
 LINES = {"arrived": "started_at", "complete": "completed_at"}
@@ -63,7 +63,7 @@ def arrival_figure(arrivals: pd.DataFrame, *, note: str = "", time_zone: str = "
     )  # fmt: skip
     reached = ", ".join(f"{counts[name]:,} {name}" for name in names)
     title = caption("Arrivals", f"{reached}. Previews and pilots are not counted.", note)
-    return layered([lines], arrivals, height=HEIGHT, title=title)
+    return layer_charts([lines], arrivals, height=HEIGHT, title=title)
 
 
 def duration_frame(sessions: pd.DataFrame) -> pd.DataFrame:
@@ -100,7 +100,7 @@ def duration_figure(durations: pd.DataFrame, *, note: str = "") -> alt.LayerChar
         f"{n_beyond} took longer than {edges[-1]:.0f} minutes and are not drawn." if n_beyond else "",
         note,
     )
-    return layered([histogram, line.encode(x="median:Q")], durations, height=HEIGHT, title=title)
+    return layer_charts([histogram, line.encode(x="median:Q")], durations, height=HEIGHT, title=title)
 
 
 def _sessions(evidence: Evidence) -> pd.DataFrame:

@@ -20,7 +20,7 @@ from ....rows import RATING_TASKS, Floats, column_or_blank
 from ....text import plural
 from ...drawing import Drawing, lacks_task
 from ...evidence import Evidence
-from ...theme import FAILED, caption, layered
+from ...theme import FAILED, caption, layer_charts
 from .participants import MOST_DRAWN, STEP, flag_counts, flagged_axis
 
 MEASURES = {
@@ -132,7 +132,7 @@ def conduct_figure(conduct: pd.DataFrame, *, note: str = "") -> alt.LayerChart:
         f"{MOST_DRAWN} are drawn." if len(people) > MOST_DRAWN else "",
         note,
     )
-    return layered([marked, words], visible, height=alt.Step(STEP), title=title)
+    return layer_charts([marked, words], visible, height=alt.Step(STEP), title=title)
 
 
 def _text(measure: str, value: float) -> str:

@@ -13,7 +13,7 @@ from ...drawing import Drawing, lacks_task
 from ...evidence import Evidence
 from ...fitting import KEEP_HEIGHT
 from ...matrix import matrix_figure
-from ...theme import PASSED, caption, layered
+from ...theme import PASSED, caption, layer_charts
 
 # The vertical axis is in lines of text, so that boxes grow with their content.
 LINE = 17  # points
@@ -49,7 +49,7 @@ def flow_figure(flow: pd.DataFrame, *, note: str = "") -> alt.LayerChart:
     require_columns(flow, "stage", "participants_left", "judgments_left")
     if not len(flow) or not flow["participants_left"].fillna(0).iloc[0]:
         raise NotEnoughData("nobody has judged yet.")
-    boxes, words, arrows, height = _placed(flow)
+    boxes, words, arrows, height = _place_boxes(flow)
     lines_down = alt.Scale(domain=[0, height], reverse=True, nice=False)
     y = alt.Y("top:Q", scale=lines_down, axis=None)
     x = alt.X("left:Q", scale=alt.Scale(domain=[0, 1], nice=False), axis=None)
@@ -75,12 +75,14 @@ def flow_figure(flow: pd.DataFrame, *, note: str = "") -> alt.LayerChart:
         "analysed. Judgments: answered targets.",
         note,
     )
-    figure = layered([framed, lines, tips, heads, bodies], flow, height=round(height * LINE), title=title)
+    figure = layer_charts(
+        [framed, lines, tips, heads, bodies], flow, height=round(height * LINE), title=title
+    )
     figure.usermeta = {KEEP_HEIGHT: True}
     return figure
 
 
-def _placed(flow: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, float]:
+def _place_boxes(flow: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, float]:
     """Return boxes, text lines and arrows in units of a line of text."""
     boxes, words, arrows, top = [], [], [], 0.2
     for number, record in enumerate(flow.to_dict("records")):

@@ -15,7 +15,7 @@ from ....rows import RATING_TASKS, Floats, column_or_blank, flags, is_kind, numb
 from ....text import plural
 from ...drawing import Drawing, lacks_task
 from ...evidence import Evidence
-from ...theme import FAILED, caption, layered
+from ...theme import FAILED, caption, layer_charts
 
 STEP = 18
 MOST_DRAWN = 40
@@ -163,7 +163,7 @@ def scale_use_figure(
         f"{MOST_DRAWN} are drawn." if len(people) > MOST_DRAWN else "",
         note,
     )
-    return layered([tiles], visible, height=alt.Step(STEP), title=title)
+    return layer_charts([tiles], visible, height=alt.Step(STEP), title=title)
 
 
 def flagged_axis(marked: list[str]) -> alt.Axis:

@@ -19,18 +19,18 @@ from ....text import plural
 from ...drawing import Drawing, lacks_kind
 from ...evidence import Evidence
 from ...points import NOWHERE, Addresses, answering, answers
-from ...theme import BAND, FAILED, PASSED, caption, layered
+from ...theme import BAND, FAILED, PASSED, caption, layer_charts
 
 SECONDS = "datum.value < 1000 ? datum.value + ' ms' : datum.value / 1000 + ' s'"
 
 
-def timed(judgments: pd.DataFrame, kinds: tuple[str, ...]) -> Flags:
+def has_time(judgments: pd.DataFrame, kinds: tuple[str, ...]) -> Flags:
     """Tell which rows of some kinds of trial have a response time.
 
     Examples
     --------
-    >>> timed(pd.DataFrame({"rt_ms": [900, None, 700], "kind": ["target", "target", "catch"]}), ("target",))
-    array([ True, False, False])
+    >>> has_time(pd.DataFrame({"rt_ms": [900, None], "kind": ["target", "catch"]}), ("target",))
+    array([ True, False])
     """
     times = column_numbers(judgments, "rt_ms")
     return is_kind(judgments, kinds) & (np.nan_to_num(times) > 0)
@@ -77,7 +77,7 @@ def trial_times_frame(judgments: pd.DataFrame) -> pd.DataFrame:
 def participant_times_frame(judgments: pd.DataFrame) -> pd.DataFrame:
     """Return each participant's median response time, from the fastest to the slowest."""
     require_columns(judgments, "participant", "rt_ms")
-    is_timed = timed(judgments, ("target",))
+    is_timed = has_time(judgments, ("target",))
     times = column_numbers(judgments, "rt_ms")[is_timed]
     names = judgments["participant"].astype(str).to_numpy()[is_timed]
     times_by_participant = pd.DataFrame({"participant": names, "rt": times}).groupby("participant")["rt"]
@@ -97,7 +97,7 @@ def plan_cuts(plan: Plan, judgments: pd.DataFrame) -> dict[str, float]:
 
 def _times(judgments: pd.DataFrame, kinds: tuple[str, ...]) -> Floats:
     require_columns(judgments, "rt_ms")
-    times: Floats = column_numbers(judgments, "rt_ms")[timed(judgments, kinds)]
+    times: Floats = column_numbers(judgments, "rt_ms")[has_time(judgments, kinds)]
     return times
 
 
@@ -121,7 +121,7 @@ def trial_times_figure(
         _cut_words(cuts),
         note,
     )
-    return layered([bars, *_cut_lines(cuts)], times, height=HEIGHT, title=title)
+    return layer_charts([bars, *_cut_lines(cuts)], times, height=HEIGHT, title=title)
 
 
 def participant_times_figure(
@@ -164,7 +164,7 @@ def participant_times_figure(
         _cut_words(cuts),
         note,
     )
-    return layered([*_cut_lines(cuts), dots], times, height=HEIGHT, title=title)
+    return layer_charts([*_cut_lines(cuts), dots], times, height=HEIGHT, title=title)
 
 
 def _ends(low: float, high: float, cuts: Mapping[str, float] | None) -> list[float]:
@@ -214,7 +214,7 @@ def catch_times_frame(judgments: pd.DataFrame, *, bins: int = CATCH_BINS) -> pd.
     """Return the share of catch trials right by response time."""
     require_columns(judgments, "rt_ms", "correct")
     right = flags(judgments["correct"])
-    is_timed = timed(judgments, ("catch",)) & ~np.isnan(right)
+    is_timed = has_time(judgments, ("catch",)) & ~np.isnan(right)
     rows = pd.DataFrame({"rt": column_numbers(judgments, "rt_ms")[is_timed], "right": right[is_timed]})
     if not len(rows):
         return pd.DataFrame(columns=["from_ms", "to_ms", "median_ms", "right", "n", "share"])
@@ -249,7 +249,7 @@ def catch_times_figure(times: pd.DataFrame, *, note: str = "") -> alt.LayerChart
         "95 % Wilson intervals; horizontal lines: the times of the group.",
         note,
     )
-    return layered([spans, ends, dots], times, height=HEIGHT, title=title)
+    return layer_charts([spans, ends, dots], times, height=HEIGHT, title=title)
 
 
 def _draw(evidence: Evidence) -> alt.LayerChart:
@@ -287,7 +287,7 @@ def condition_times_figure(conditions: list[dict[str, Any]], *, rule: str, note:
         f"Outliers left out: {rule}.",
         note,
     )
-    return layered([lines, ticks, dots], table, height=alt.Step(STEP), title=title)
+    return layer_charts([lines, ticks, dots], table, height=alt.Step(STEP), title=title)
 
 
 def _draw_conditions(evidence: Evidence) -> alt.LayerChart:

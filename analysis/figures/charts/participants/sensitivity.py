@@ -14,7 +14,7 @@ from ....exclusions.sensitivity import sensitivity
 from ....rows import RATING_TASKS, is_kind
 from ...drawing import Drawing, lacks_task
 from ...evidence import Evidence
-from ...theme import PASSED, caption, layered
+from ...theme import PASSED, caption, layer_charts
 
 STEP = 30
 DRAWS = 2_000
@@ -111,7 +111,7 @@ def sensitivity_figure(recipes: pd.DataFrame, *, note: str = "") -> alt.LayerCha
         f"participants that stay; dashed: nothing excluded. The variants differ by up to {spread_text}.",
         note,
     )
-    return layered([none, ends, dots], defined, height=alt.Step(STEP), title=title)
+    return layer_charts([none, ends, dots], defined, height=alt.Step(STEP), title=title)
 
 
 def _draw(evidence: Evidence) -> alt.LayerChart:

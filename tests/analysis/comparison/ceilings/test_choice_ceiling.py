@@ -8,7 +8,7 @@ from analysis.comparison import compare_report
 from analysis.comparison.baselines import adc_shares
 from analysis.comparison.ceilings.human import human_ceiling
 from analysis.comparison.ceilings.noise import correlation_ceilings
-from analysis.comparison.ceilings.responses import choices_of, scores_of
+from analysis.comparison.ceilings.responses import encode_choices, release_scores
 from analysis.gold.human_scores import human_table
 from analysis.gold.tables import pair_table, sentence_table
 
@@ -65,9 +65,9 @@ def test_scores_are_those_of_a_release(pairs, shares, task):
     sentences_seen = sentence_table(judgments, sentences, task=task)
     released = human_table(sentences_seen, pair_table(judgments, sentences_seen, pairs, task=task), task=task)
     released = released.set_index("sentence_id")["score"]
-    choices = choices_of(judgments, pairs, task=task)
+    choices = encode_choices(judgments, pairs, task=task)
     yes = np.bincount(choices.unit, weights=choices.value)
-    scores = scores_of(choices, yes, np.bincount(choices.unit).astype(float))
+    scores = release_scores(choices, yes, np.bincount(choices.unit).astype(float))
     assert scores[choices.good] == pytest.approx(released[pairs["good_id"]].to_numpy(), abs=1e-6)
     assert scores[choices.bad] == pytest.approx(released[pairs["bad_id"]].to_numpy(), abs=1e-6)
 
@@ -86,9 +86,9 @@ def _of_real_samples(pairs, shares):
     for seed in range(30):
         deltas = []
         for sample in (chosen(pairs, shares, seed=100 + seed), chosen(pairs, shares, seed=500 + seed)):
-            choices = choices_of(sample, pairs, task="forced_choice")
+            choices = encode_choices(sample, pairs, task="forced_choice")
             yes = np.bincount(choices.unit, weights=choices.value)
-            scores = scores_of(choices, yes, np.bincount(choices.unit).astype(float))
+            scores = release_scores(choices, yes, np.bincount(choices.unit).astype(float))
             deltas.append(scores[choices.good] - scores[choices.bad])
         reached.append(adc_shares(*deltas, deltas=[0.5], signs="strict")[0.5])
     return float(np.mean(reached))
@@ -127,9 +127,9 @@ def test_too_few_people_strangers_to_the_pairs_and_one_opinion_are_named(pairs, 
 
 def test_skill_is_given_for_forced_choices(pairs, shares):
     judgments = chosen(pairs, shares)
-    choices = choices_of(judgments, pairs, task="forced_choice")
+    choices = encode_choices(judgments, pairs, task="forced_choice")
     yes = np.bincount(choices.unit, weights=choices.value)
-    score = scores_of(choices, yes, np.bincount(choices.unit).astype(float))
+    score = release_scores(choices, yes, np.bincount(choices.unit).astype(float))
     names = [*pairs["good_id"], *pairs["bad_id"]]
     human = pd.DataFrame({
         "sentence_id": names, "score": np.concatenate([score[choices.good], score[choices.bad]])
@@ -198,6 +198,6 @@ def test_people_who_sat_several_lists_set_the_ceiling_that_as_many_others_would(
 
 def test_participants_whose_lists_share_a_paradigm_are_not_split():
     judgments, pairs = several_lists()
-    assert choices_of(judgments, pairs, task="forced_choice").slots is not None
+    assert encode_choices(judgments, pairs, task="forced_choice").slots is not None
     shared = pairs.assign(paradigm="agreement")
-    assert choices_of(judgments, shared, task="forced_choice").slots is None
+    assert encode_choices(judgments, shared, task="forced_choice").slots is None

@@ -11,7 +11,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from analysis.comparison.adc_curve import adc_area
 from analysis.comparison.ceilings.noise import correlation_ceilings, people_right
-from analysis.comparison.in_depth.predictors import binned
+from analysis.comparison.in_depth.predictors import bin_accuracy
 from analysis.comparison.in_depth.report import depth_report
 from analysis.comparison.pairs import pair_table
 from analysis.comparison.text_tables import depth_text
@@ -162,9 +162,9 @@ def test_shallow_predictors_equal_scipy_and_statsmodels(frames):
 
 
 def test_many_values_become_five_parts_of_equal_size():
-    parts = binned(pd.Series(np.arange(100.0)), np.ones(100))
+    parts = bin_accuracy(pd.Series(np.arange(100.0)), np.ones(100))
     assert [part["n"] for part in parts] == [20] * 5 and parts[0]["label"] == "0 to 19"
-    assert binned(pd.Series([None, None]), [1, 0]) == []
+    assert bin_accuracy(pd.Series([None, None]), [1, 0]) == []
 
 
 def test_li_adger_beside_gpt2_as_released(shared_data):

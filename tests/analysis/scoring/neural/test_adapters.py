@@ -34,7 +34,7 @@ class Doubled:
 
 def double_of_peft(monkeypatch, model_class):
     """Import the double as peft; transformers, which looks for the package itself, does not see it."""
-    real = loading.need
+    real = loading.import_optional
 
     def need(module, **options):
         return SimpleNamespace(PeftModel=model_class) if module == "peft" else real(module, **options)

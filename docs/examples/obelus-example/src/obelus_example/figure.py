@@ -4,14 +4,14 @@ import altair as alt
 
 from analysis.figures.drawing import Drawing, lacks_task
 from analysis.figures.evidence import Evidence
-from analysis.figures.theme import caption, layered
+from analysis.figures.theme import caption, layer_charts
 
 
 def draw(evidence: Evidence) -> alt.LayerChart:
     """One bar for each participant."""
     answers = evidence.everyone.groupby("participant")["value"].count().rename("answers").reset_index()
     bars = alt.Chart(answers).mark_bar().encode(x="answers:Q", y=alt.Y("participant:N", title=None))
-    return layered([bars], answers, height=alt.Step(18), title=caption(FIGURE.title, evidence.note))
+    return layer_charts([bars], answers, height=alt.Step(18), title=caption(FIGURE.title, evidence.note))
 
 
 FIGURE = Drawing(
