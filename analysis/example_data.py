@@ -77,8 +77,8 @@ def example_study(name: str) -> pd.DataFrame:
     Parameters
     ----------
     name : {"validation", "islands"}
-        ``validation``: 24 people choose the better member of 32 minimal pairs, in the documented columns and
-        with catch trials; two people answer at random. ``islands``: the same number of people rate a 2×2
+        ``validation``: 24 participants choose the better member of 32 minimal pairs, in the documented columns
+        and with catch trials; two participants answer at random. ``islands``: as many participants rate a 2×2
         design (whether-islands × length of the dependency) of 16 items from 1 to 7, in columns of a lab of
         its own: ``subj``, ``item``, ``structure``, ``distance``, ``sentence``, ``rating``, ``RT``.
 
@@ -200,7 +200,7 @@ def write_examples(folder: str | Path) -> list[str]:
     -------
     list of str
         ``validation.csv`` and ``islands.csv`` (:func:`example_study`), ``pairs.csv`` and ``sentences.csv`` of
-        the validation study, ``human.csv`` (the share of people that chose each sentence) and ``corpus.txt``,
+        the validation study, ``human.csv`` (the share of choices of each sentence) and ``corpus.txt``,
         from which a model can be trained.
 
     Raises

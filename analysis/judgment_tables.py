@@ -47,7 +47,7 @@ OTHER_NAMES = {
 
 @dataclass(frozen=True)
 class Source:
-    """Where the rows of a table are from: a file and its lines, or positions from 1."""
+    """Origin of a table's rows: a file and its lines, or positions from 1."""
 
     rows: "Sequence[int] | pd.Index"
     file: str = ""

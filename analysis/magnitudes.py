@@ -85,7 +85,7 @@ def unusable_estimates(judgments: pd.DataFrame) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Proportionality:
-    """How closely estimates follow the estimated lengths; None where undefined."""
+    """Correlation of estimates with the estimated lengths; None if undefined."""
 
     r: float | None
     exponent: float | None

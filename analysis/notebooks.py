@@ -1,4 +1,4 @@
-"""How results look in a notebook: reports, and results that hold frames."""
+"""Display of results in a notebook: reports, and results that hold frames."""
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence

@@ -16,7 +16,7 @@ ANSWERS = ("both", "neither")
 
 @dataclass(frozen=True)
 class Treatment:
-    """How an answer without a chosen member is counted."""
+    """Treatment of answers without a chosen member."""
 
     value: float
     words: str

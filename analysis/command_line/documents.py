@@ -62,7 +62,7 @@ def exclusions_document(
     background: pd.DataFrame | None = None,
     experiment: str = "",
 ) -> dict[str, Any]:
-    """What a plan removes, from which groups, and the main results with and without it."""
+    """Exclusions of a plan by group, and the main results with and without it."""
     judgments, magnitudes = usable_magnitudes(judgments, transform=transform, zeros=zeros)
     report = exclusion_report(
         judgments, plan, background=background, experiment=experiment, transform=transform

@@ -82,7 +82,7 @@ class FigureFiles(CommandOutput):
 
 
 class FileFigures(FigureFiles):
-    """The figures of files: judgments, and models compared with people."""
+    """The figures of files: judgments, and models compared with humans."""
 
     help = "Write figures of judgments, or of models beside people, as SVG, PNG, PDF and CSV (data drawn)."
 

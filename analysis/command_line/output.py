@@ -1,4 +1,4 @@
-"""What commands share: where they print, JSON, progress, and options of several reports."""
+"""Output shared by commands: streams, JSON, progress, and options of several reports."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Comparison of language models with people: BLiMP criterion, ADC, and their baselines and ceilings."""
+"""Comparison of language models with humans: BLiMP criterion, ADC, and their baselines and ceilings."""
 
 from .adc_curve import adc_area, adc_curve
 from .criteria import acceptability_delta_criterion, blimp_criterion, standardize

@@ -1,4 +1,4 @@
-"""The ADC as a function of δ, the area below it, and the curves of models, baselines and people."""
+"""The ADC as a function of δ, the area below it, and the curves of models, baselines and humans."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -155,7 +155,7 @@ def all_curves(
     Notes
     -----
     The area of models and constants is exact (:func:`analysis.comparison.adc_curve.adc_area`), that of
-    chance and people a trapezoidal sum over the grid. Recalibrated: a straight line from Δlm to Δh fitted on
+    chance and humans a trapezoidal sum over the grid. Recalibrated: a straight line from Δlm to Δh fitted on
     the other clusters of pairs, ten folds; for the constant the mean of the other clusters.
 
     References

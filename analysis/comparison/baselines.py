@@ -1,4 +1,4 @@
-"""Baselines of the ADC: a constant difference, chance, recalibrated models, and skill relative to people."""
+"""Baselines of the ADC: a constant difference, chance, recalibrated models, and skill relative to humans."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -124,12 +124,12 @@ def skill(
     constant: Mapping[float, float | None],
     ceiling: Mapping[float, float | None],
 ) -> dict[float, float | None]:
-    """Rescale an ADC between the constant baseline (0) and another sample of people (1).
+    """Rescale an ADC between the constant baseline (0) and another human sample (1).
 
     Notes
     -----
     ``(adc - constant) / (ceiling - constant)``; below 0 the model does worse than the
-    constant. None when a part is undefined or people do not exceed the constant.
+    constant. None when a part is undefined or humans do not exceed the constant.
 
     Examples
     --------

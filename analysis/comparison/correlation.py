@@ -85,7 +85,7 @@ def ranks(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 
 def correlation_matrix(deltas: pd.DataFrame) -> pd.DataFrame:
-    """Correlate every two columns of differences (people and models) over the pairs with both.
+    """Correlate every two columns of differences (humans and models) over the pairs with both.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Criteria of agreement with people: BLiMP, the Acceptability Delta Criterion (ADC), Matthews correlation."""
+"""Criteria of agreement with humans: BLiMP, the Acceptability Delta Criterion (ADC), Matthews correlation."""
 
 import math
 from collections.abc import Sequence

@@ -60,7 +60,7 @@ def read_pairs(path: str | Path) -> pd.DataFrame:
 
 
 def read_human(path: str | Path) -> pd.DataFrame:
-    """Read a file of people's scores."""
+    """Read a file of human scores."""
     frame = read_form(path, HUMAN)
     refuse_repeats(frame, "sentence_id", path)
     return frame

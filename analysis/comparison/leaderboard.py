@@ -1,4 +1,4 @@
-"""The leaderboard: models in one sortable table with chance, constant baseline and people."""
+"""The leaderboard: models in one sortable table with chance, constant baseline and humans."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ FIRST = ("blimp", "blimp_chance", "spearman_r", "area", "mean_abs_difference")
 
 
 def leaderboard_rows(document: dict[str, Any]) -> list[dict[str, Any]]:
-    """Flatten a comparison to one row per model, then the constant baseline and people.
+    """Flatten a comparison to one row per model, then the constant baseline and humans.
 
     Parameters
     ----------
@@ -95,8 +95,8 @@ def leaderboard_document(
 ) -> dict[str, Any]:
     """Return the models of comparisons with the same options in one order, ready for JSON.
 
-    ``comparisons`` are of the same pairs and people, newest first: a model in several of them is taken from
-    the newest, as are the constant and people.
+    ``comparisons`` are of the same pairs and humans, newest first: a model in several of them is taken from
+    the newest, as are the constant and humans.
     """
     offered = list({comparison.key: comparison for comparison in comparisons}.values())
     keys = [comparison.key for comparison in offered]
@@ -117,7 +117,7 @@ def leaderboard_document(
 
 
 def _board_rows(comparisons: Sequence[ComparedModels]) -> list[dict[str, Any]]:
-    """Return each model once, newest comparison first, then the newest constant and people."""
+    """Return each model once, newest comparison first, then the newest constant and humans."""
     by_key: dict[Any, dict[str, Any]] = {}
     for comparison in comparisons:
         models = [row for row in leaderboard_rows(comparison.document) if row["kind"] == MODEL]
@@ -170,7 +170,7 @@ def sort_keys(rows: Sequence[dict[str, Any]]) -> list[str]:
 def sort_models(
     rows: Sequence[dict[str, Any]], key: str, *, ascending: bool | None = None
 ) -> list[dict[str, Any]]:
-    """Sort the models; undefined values come last, and the constant and people after all models.
+    """Sort the models; undefined values come last, and the constant and humans after all models.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The comparison of models with people as one JSON document, for page, command, API and notebook."""
+"""The comparison of models with humans as one JSON document, for page, command, API and notebook."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
@@ -247,7 +247,7 @@ def comparison_document(
     constants: Sequence[float] = (),
     seed: int = 0,
 ) -> Document:
-    """Compare models with people on joined pairs; the document of :func:`compare_report`."""
+    """Compare models with humans on joined pairs; the document of :func:`compare_report`."""
     deltas = _check_deltas(deltas, signs)
     constant = constant_baseline(table.human_delta, deltas=deltas, signs=signs)
     fixed = [constant_baseline(table.human_delta, value, deltas=deltas, signs=signs) for value in constants]

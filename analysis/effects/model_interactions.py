@@ -1,4 +1,4 @@
-"""Interactions of two-by-two designs in the scores of models, beside those of people."""
+"""Interactions of two-by-two designs in the scores of models, beside those of humans."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -39,7 +39,7 @@ def model_interactions(
     Notes
     -----
     ``scores`` has ``sentence_id`` and one column per model; they are standardized over all sentences that it
-    scores, fillers included (ddof 0), so that models are comparable, but not in the unit of people's z.
+    scores, fillers included (ddof 0), so that models are comparable, but not in the unit of human z.
     ``people`` are rows of :func:`analysis.effects.factorial.interactions`: ``people_r`` is Pearson's
     correlation of the differences of the items in both, None with fewer than three.
     """
@@ -81,7 +81,7 @@ def _row(rows: pd.DataFrame, cells: Cells, people: dict[str, dict[str, Any]]) ->
 def _correlation(
     differences: "pd.Series[float]", people: dict[str, dict[str, Any]]
 ) -> tuple[float | None, int]:
-    """Return Pearson's r with people over the items that both have, and their number."""
+    """Return Pearson's r with humans over the items that both have, and their number."""
     items = [item for item in differences.index if item in people]
     model_differences = differences[items].to_numpy()
     human_differences = np.array([people[item]["difference"] for item in items], dtype=float)

@@ -35,7 +35,7 @@ class Drawing:
     needs : str
         Required data, as a phrase after "Needs".
     about : {"study", "models"}
-        Whether it is drawn from a study's judgments or from models beside people.
+        Whether it is drawn from a study's judgments or from models beside humans.
     lacking : callable
         From the evidence to the reason why the figure does not apply; empty where it does.
     draw : callable
@@ -149,7 +149,7 @@ def lacks_paradigms(evidence: Evidence) -> str:
 
 
 def lacks_labels(evidence: Evidence) -> str:
-    """Return why a figure of models compared with people cannot be drawn; empty if it can."""
+    """Return why a figure of models compared with humans cannot be drawn; empty if it can."""
     if evidence.pairs is None or evidence.scores is None:
         return "There are no scores of a model on minimal pairs."
     if evidence.table is None or not evidence.table.is_labeled.any():

@@ -206,13 +206,13 @@ class Evidence:
 
     @cached_property
     def comparison(self) -> Mapping[str, Any] | None:
-        """The comparison of models with people; None without pairs or scores."""
+        """The comparison of models with humans; None without pairs or scores."""
         if self.report is not None or self.table is None:
             return self.report
         return comparison_document(self.table, signs=self.signs, deltas=self.deltas, seed=self.seed)
 
     @property
     def ceiling(self) -> dict[float, float]:
-        """The ADC of another sample of people by δ, as far as the comparison knows it."""
+        """The ADC of another human sample by δ, as far as the comparison knows it."""
         ceiling = (self.comparison or {}).get("baselines", {}).get("human_ceiling") or {"adc": {}}
         return {float(key): value for key, value in ceiling["adc"].items() if value is not None}

@@ -17,7 +17,7 @@ _LINKED = re.compile(r'(<a xlink:href="[^"]*"><(\w+) aria-label="([^"]*)" [^>]*)
 
 @dataclass(frozen=True)
 class Addresses:
-    """Where points lead: the start of an address, which the name of an item, participant or comparison
+    """Links of points: the start of an address, which the name of an item, participant or comparison
     completes.
 
     Parameters

@@ -162,7 +162,7 @@ def judge_colour(
     labels: Mapping[str, str] | None = None,
     lines: bool = False,
 ) -> alt.Color:
-    """Colour people as ink and models by the palette, in the order of their names."""
+    """Colour humans as ink and models by the palette, in the order of their names."""
     names = list(judges)
     legend = _legend(names, labels, lines=lines)
     return alt.Color("judge:N", title=title, scale=alt.Scale(domain=judge_order(names)), legend=legend)
@@ -175,7 +175,7 @@ def judge_shape(judges: Iterable[str]) -> alt.Shape:
 
 
 def judge_dash(judges: Iterable[str], *, labels: Mapping[str, str] | None = None) -> alt.StrokeDash:
-    """Dash people's line and dot the constant's; the legend is shared with the colour."""
+    """Dash human line and dot the constant's; the legend is shared with the colour."""
     names = list(judges)
     order = judge_order(names)
     dashes = [DASHES.get(name, [1, 0]) for name in order]
@@ -186,7 +186,7 @@ def judge_dash(judges: Iterable[str], *, labels: Mapping[str, str] | None = None
 def _legend(
     judges: Sequence[str], labels: Mapping[str, str] | None = None, *, lines: bool = False
 ) -> alt.Legend:
-    """Return a legend of the judges that occur; the first colour is reserved for people."""
+    """Return a legend of the judges that occur; the first colour is reserved for humans."""
     values = [name for name in judge_order(judges) if name in set(judges)]
     options: dict[str, Any] = {"values": values}
     if lines:
@@ -208,7 +208,7 @@ def rename_expression(labels: Mapping[str, str]) -> str:
 
 
 def judge_order(judges: Iterable[str]) -> list[str]:
-    """Order judges: people, then models as they come, then constant and chance."""
+    """Order judges: humans, then models as they come, then constant and chance."""
     names: Sequence[str] = list(dict.fromkeys(judges))
     models = [name for name in names if name not in (PEOPLE, CONSTANT, CHANCE)]
     return [PEOPLE, *models, *(name for name in (CONSTANT, CHANCE) if name in names)]

@@ -1,4 +1,4 @@
-"""Differences of differences of a release: one row for each participant and item, of people and models."""
+"""Differences of differences of a release: one row for each participant and item, of humans and models."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -26,7 +26,7 @@ def difference_table(
 ) -> pd.DataFrame:
     """Return :data:`DIFFERENCE_FILE` for every group of sentences that is a 2×2 design.
 
-    ``source`` is people or a model, ``group`` a phenomenon (a paradigm where no phenomenon is named),
+    ``source`` is humans or a model, ``group`` a phenomenon (a paradigm where no phenomenon is named),
     ``unit`` participant or item. Ratings are z by participant, scores of models z over all sentences.
     """
     names = set(column_or_blank(judgments, "phenomenon").astype(str)) - {"", "nan"}

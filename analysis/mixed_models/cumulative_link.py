@@ -218,8 +218,8 @@ def ordinal_mixed_model(
     rating, or a constant predictor). The random effects are those of
     :func:`~analysis.mixed_models.linear.mixed_model`; an intercept of participants shifts all their
     thresholds. With ``has_scale`` they also stretch or compress them: s is the logarithm of a participant's
-    discrimination, normal with mean 0; people who use the ends of the scale for the same differences have
-    s > 0. ``variances`` then has ``scale``.
+    discrimination, normal with mean 0; s > 0 for participants who use the ends of the scale for the same
+    differences. ``variances`` then has ``scale``.
 
     The likelihood is Laplace's approximation, as in ``ordinal::clmm``: at θ, β and the covariance factor, the
     random effects are set to their mode by Newton's method, and log|H| / 2 is subtracted, H the curvature

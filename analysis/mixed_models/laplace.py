@@ -232,7 +232,9 @@ def _crossing(model: Laplace, weights: Floats, roots: Sequence[Floats], big: int
     (groups, m), (columns, k) = first.shape, second.shape
     if groups * m * columns * k <= _DENSE_CELLS:
         if m == k == 1:
-            rows = second.weight_rows(first.weight_rows(weights * (roots[big][0, 0] * roots[small][0, 0]), 0), 0)
+            rows = second.weight_rows(
+                first.weight_rows(weights * (roots[big][0, 0] * roots[small][0, 0]), 0), 0
+            )
             place = first.codes * columns + second.codes
             return np.bincount(place, weights=rows, minlength=groups * columns).reshape(groups, columns)
         cells = np.empty((groups, m, columns, k))

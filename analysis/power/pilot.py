@@ -173,7 +173,7 @@ def powered_by_size(table: pd.DataFrame, *, target: float = TARGET) -> pd.DataFr
 
 @dataclass(frozen=True)
 class DrawTest:
-    """How a sample drawn from the pilot is tested."""
+    """Test of a sample drawn from the pilot."""
 
     alpha: float
     criterion: str

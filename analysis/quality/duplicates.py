@@ -20,7 +20,7 @@ def duplicates(judgments: pd.DataFrame) -> pd.DataFrame:
     -----
     Criteria: the same participant completed the same list before; two participants used the same device
     (which a family or laboratory may share) or came with the same id in their link (which anybody can write
-    there, also for somebody else); on one list the same answer to every one of at least 15 ratings
+    there, also of another participant); on one list the same answer to every one of at least 15 ratings
     with at least three different values; or the same response time in each of at least 15 trials. Equal
     yes-no answers and choices are not evidence, because participants agree on them.
     """

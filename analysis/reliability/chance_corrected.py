@@ -241,7 +241,7 @@ class Coefficient:
 
 @dataclass(frozen=True)
 class CategoryCounts:
-    """How often each category was used for each unit, as a long table of non-zero cells."""
+    """Counts of each category for each unit, as a long table of non-zero cells."""
 
     unit: Codes
     category: Codes

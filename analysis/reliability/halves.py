@@ -86,7 +86,7 @@ def halve(strata: Codes, *, rng: np.random.Generator) -> Flags:
 
 
 def first_half(participant: Codes, strata: Codes, slots: Slots | None, *, rng: np.random.Generator) -> Flags:
-    """Return the rows of the first half; a participant with several lists is assigned anew in each.
+    """Return the rows of the first half; a participant with several lists is reassigned in each.
 
     Examples
     --------

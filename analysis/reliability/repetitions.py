@@ -19,7 +19,7 @@ def repeated_answers(answers: Answers) -> dict[str, Any]:
 
     Notes
     -----
-    JSON-ready; ``status`` is ``not_estimable`` with a ``reason`` if nobody judged a unit twice.
+    JSON-ready; ``status`` is ``not_estimable`` with a ``reason`` if no participant judged a unit twice.
 
     ``agreement`` is the mean, over units that one participant judged several times, of the share of pairs of
     these answers that are equal, with an interval over participants. ``kappa`` is Cohen's κ of the first and

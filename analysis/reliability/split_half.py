@@ -59,7 +59,7 @@ def split_half(
 
     Notes
     -----
-    A participant with several lists of different units is assigned anew in each list, so that the halves
+    A participant with several lists of different units is reassigned in each list, so that the halves
     of every list have equal size; no participant is in both halves of a unit. Each half's mean of a unit
     is over its own judgments; units that one half lacks are left out of that split. The mean of
     Spearman–Brown values, the Spearman–Brown of the mean r and ICC(C,k) differ slightly.

@@ -116,7 +116,7 @@ def agreement_finding(report: dict[str, Any]) -> str:
 
 
 def reliability_finding(report: dict[str, Any]) -> str:
-    """Write how well other people would reproduce the means, and the ceiling for models."""
+    """Write how well other humans would reproduce the means, and the ceiling for models."""
     halves = [half for half in report["split_half"] if half["spearman_brown"] is not None]
     if not halves:
         return ""
@@ -312,7 +312,7 @@ def progress_finding(report: dict[str, Any]) -> str:
 
 
 def comparison_finding(report: dict[str, Any]) -> str:
-    """Write the model whose differences follow people's best, beside the ceiling.
+    """Write the model whose differences follow human best, beside the ceiling.
 
     That they follow is said where the interval excludes 0; without an interval, the number of pairs is said.
 

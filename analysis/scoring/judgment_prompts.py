@@ -196,7 +196,7 @@ class PromptScorer:
 
     @property
     def warnings(self) -> list[str]:
-        """What the model warns of."""
+        """Warnings of the model."""
         return list(getattr(self.model, "warnings", []))
 
     def record(self) -> dict[str, str]:

@@ -58,8 +58,8 @@ study](../how-to/studies.md) for that. In all {odd_en} of {read_en} pairs of Eng
 {odd_zh} of {read_zh} of Mandarin ({share_zh}).
 """
 
-ENGLISH = """The last figures are those published for BLiMP's own pairs (its repository; participants: the forced
-choices of five pairs each).
+ENGLISH = """The last figures are those published for BLiMP's own pairs (its repository; participants: the
+forced choices of five pairs each).
 """
 MANDARIN = """The first member of an example is segmented, as `segmentation_good` and `segmentation_bad`
 have it; the sentences are written without spaces. Both members have as many characters.

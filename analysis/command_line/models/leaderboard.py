@@ -110,7 +110,7 @@ def read_comparison(path: str) -> dict[str, Any]:
 
 
 def check_same_pairs(documents: dict[str, dict[str, Any]]) -> None:
-    """Refuse comparisons of other pairs or people: their numbers have no common order."""
+    """Refuse comparisons of other pairs or humans: their numbers have no common order."""
     (first, reference), *others = documents.items()
     for path, document in others:
         same = all(document[name] == reference[name] for name in SHARED)

@@ -1,1 +1,1 @@
-"""How well a model can do at best: human and noise ceilings of a comparison."""
+"""Upper bounds for models: human and noise ceilings of a comparison."""

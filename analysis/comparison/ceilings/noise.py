@@ -1,4 +1,4 @@
-"""The noise ceiling of a model's correlation with people: reliability of differences and accuracies."""
+"""The noise ceiling of a model's correlation with humans: reliability of differences and accuracies."""
 
 from collections.abc import Callable
 from typing import Any
@@ -60,7 +60,7 @@ def correlation_ceilings(
     -----
     Spearman-Brown corrects for the half size. The expected correlation between a model and observed human
     means does not exceed the root of their reliability. For forced choices the accuracy of a paradigm
-    is the mean of its pairs' shares; else the share of its pairs whose better member people score higher.
+    is the mean of its pairs' shares; else the share of its pairs whose better member humans score higher.
 
     References
     ----------
@@ -99,12 +99,12 @@ def correlation_ceilings(
 def people_right(
     human_delta: npt.ArrayLike, pairs: pd.DataFrame, judgments: pd.DataFrame | None
 ) -> tuple[FloatArray, str]:
-    """Return how far people judge each pair as expected, and the measure used.
+    """Return how far humans judge each pair as expected, and the measure used.
 
     Parameters
     ----------
     human_delta : array-like of float
-        People's differences, one per pair.
+        Human differences, one per pair.
     pairs : DataFrame
         ``pair_id``, ``good_id``, ``bad_id``.
     judgments : DataFrame or None

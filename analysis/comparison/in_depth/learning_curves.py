@@ -123,14 +123,14 @@ def learning_curves(table: PairTable, models: pd.DataFrame, people: pd.Series) -
         on the ``full`` corpus, with ``training_tokens`` of two sizes at least, make a curve; each
         seed is a point.
     people : Series of float
-        How far people get each pair right; its mean in a group is the accuracy to be reached.
+        How far humans get each pair right; its mean in a group is the accuracy to be reached.
 
     Returns
     -------
     list of dict
         ``family``, ``method``, ``group`` (``all``, then phenomena), ``pairs``, ``points`` (``model``,
         ``tokens``, ``seed``, ``accuracy``, ``n``), ``slope_per_doubling`` with ``ci_low`` and ``ci_high`` (t
-        interval, models as units), ``intercept``, ``r``, ``target`` (people's accuracy), ``log2_tokens`` at
+        interval, models as units), ``intercept``, ``r``, ``target`` (human accuracy), ``log2_tokens`` at
         which the line reaches it with Fieller's ``log2_low`` and ``log2_high``, and ``status``: ``reached``,
         ``beyond_data``, ``not_rising``, ``not_estimable`` (the slope may be 0) or ``no_target``.
 

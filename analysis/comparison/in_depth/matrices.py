@@ -1,4 +1,4 @@
-"""Correlation matrices of differences and of paradigm accuracies, people among the judges."""
+"""Correlation matrices of differences and of paradigm accuracies, humans among the judges."""
 
 from itertools import combinations
 from typing import Any
@@ -22,9 +22,9 @@ def delta_matrix(
     Notes
     -----
     ``a``, ``b``, ``n``, ``pearson_r``, ``spearman_r``, ``ci_low``, ``ci_high`` (of Pearson's r, whole
-    clusters resampled), ``ceiling`` (with people only) and ``status``.
+    clusters resampled), ``ceiling`` (with humans only) and ``status``.
 
-    Standardization of a model's scores does not change its r with people.
+    Standardization of a model's scores does not change its r with humans.
 
     References
     ----------

@@ -50,9 +50,9 @@ def shallow_predictors(
     -----
     Length: white-space words of the acceptable member. Perplexity: exp(-log p / words) of that member, so
     that length does not enter; probability: its log p, where it does. Confidence: |score(good) - score(bad)|
-    in the model's own units, for people |Δh|. Up to eight different values are bins of
+    in the model's own units, for humans |Δh|. Up to eight different values are bins of
     their own, else five parts of equal size. Wilson intervals treat pairs as independent, the
-    interval of r does not. For people a pair is right where Δh > 0.
+    interval of r does not. For humans a pair is right where Δh > 0.
 
     References
     ----------

@@ -42,7 +42,7 @@ def depth_report(
     judgments: pd.DataFrame | None = None,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """Compare models with people in depth: correlations, curves, tests, predictors, training, decisions.
+    """Compare models with humans in depth: correlations, curves, tests, predictors, training, decisions.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def depth_report(
     deltas : sequence of float
         The δ of the ADC.
     judgments : DataFrame, optional
-        Judgments by participant: ceilings, people's curve, shares of choices, yes-no majorities.
+        Judgments by participant: ceilings, human curve, shares of choices, yes-no majorities.
     seed : int
         Seed of halvings, bootstrap, flips and permutations.
 
@@ -105,7 +105,7 @@ def depth_document(
     judgments: pd.DataFrame | None = None,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """Compare models with people in depth on joined pairs; the document of :func:`depth_report`."""
+    """Compare models with humans in depth on joined pairs; the document of :func:`depth_report`."""
 
     def rng(use: str) -> np.random.Generator:
         return np.random.default_rng([seed, *f"depth {use}".encode()])

@@ -14,7 +14,7 @@ FOLDS = 10
 
 
 def decision_rows(table: PairTable, judgments: pd.DataFrame | None) -> list[dict[str, Any]]:
-    """Return each model's Matthews correlation with the expected labels and with the majority of people.
+    """Return each model's Matthews correlation with the expected labels and with the majority of humans.
 
     Parameters
     ----------

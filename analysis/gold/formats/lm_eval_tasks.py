@@ -97,7 +97,7 @@ class _Names:
 
 
 def ceilings(pairs: pd.DataFrame) -> dict[str, Any]:
-    """Summarize what people did on pairs: the ceilings that models are compared with.
+    """Summarize what humans did on pairs: the ceilings that models are compared with.
 
     Examples
     --------

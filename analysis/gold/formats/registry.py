@@ -15,7 +15,7 @@ from .psych_ds import psych_ds_files
 
 @dataclass(frozen=True)
 class Contents:
-    """What a release has: facts, data package, files, and the tables of sentences and pairs."""
+    """Contents of a release: facts, data package, files, and the tables of sentences and pairs."""
 
     facts: Facts
     package: Mapping[str, Any]

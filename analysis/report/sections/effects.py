@@ -359,7 +359,7 @@ def _of_group(name: str) -> str:
 
 
 def _model_interactions(numbers: dict[str, Any]) -> list[Block]:
-    """Build the table of the models beside people; none without models."""
+    """Build the table of the models beside humans; none without models."""
     rows = [
         (
             readable(row[numbers["by"]]) or "all",

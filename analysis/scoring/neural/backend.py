@@ -1,4 +1,4 @@
-"""What a device provides to run a model faster with the same scores; one back end per kind of device.
+"""Device-specific ways to run a model faster with the same scores; one back end per kind of device.
 
 GELU by the hyperbolic tangent, computed in place and in pieces that fit a core's cache.
 

@@ -1,4 +1,4 @@
-"""What a loaded model's modules and configuration say of the ways in which it can be run."""
+"""Properties of a loaded model's modules and configuration that decide how it can be run."""
 
 import inspect
 import re

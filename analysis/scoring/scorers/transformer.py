@@ -1,4 +1,4 @@
-"""What scorers of models of the library transformers share: their options, opening and columns."""
+"""Base of scorers of models of the library transformers: their options, opening and columns."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence

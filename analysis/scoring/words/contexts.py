@@ -29,7 +29,7 @@ TEMPLATE = f"{CONTEXT_SLOT} {SENTENCE_SLOT}"
 
 
 class ContextRule(NamedTuple):
-    """How a model reads contexts: after which template, or not at all."""
+    """Treatment of contexts by a model: its template, or none."""
 
     template: str = TEMPLATE
     is_ignored: bool = False
@@ -150,7 +150,7 @@ class ContextScorer:
 
     @property
     def warnings(self) -> list[str]:
-        """What the model warns of."""
+        """Warnings of the model."""
         return list(getattr(self.model, "warnings", []))
 
     def same_tokens(self, sentences: Sequence[str]) -> npt.NDArray[np.bool_] | None:

@@ -31,7 +31,7 @@ _HAS_LETTER = re.compile(r"\w")
 
 @dataclass(frozen=True)
 class Tokenization:
-    """How text is split into tokens.
+    """Rules for splitting text into tokens.
 
     ``unit``: ``space`` (split at white space), ``chars`` (every character except white space) or ``jieba``
     (Chinese words, by the optional package jieba). ``casing``: ``as-is`` or ``lower``. ``punctuation``:

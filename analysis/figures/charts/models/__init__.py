@@ -1,1 +1,1 @@
-"""Figures of models beside people: ADC curves, correlations, deltas, paradigms and learning curves."""
+"""Figures of models beside humans: ADC curves, correlations, deltas, paradigms and learning curves."""

@@ -1,4 +1,4 @@
-"""The ADC over δ: models, the constant and people."""
+"""The ADC over δ: models, the constant and humans."""
 
 from typing import Any
 
@@ -43,14 +43,14 @@ def curve_frame(
     delta_max : float
         Largest δ.
     ceiling : dict of δ to float, optional
-        ADC of another sample of people.
+        ADC of another human sample.
     seed : int
         Of the permutations.
 
     Returns
     -------
     DataFrame
-        ``judge``, ``delta``, ``adc``, ``area`` (under the whole curve; NaN for people and chance); empty
+        ``judge``, ``delta``, ``adc``, ``area`` (under the whole curve; NaN for humans and chance); empty
         without labelled pairs. ``chance`` is the mean over the models, each with its own scores randomly
         permuted.
     """
@@ -120,7 +120,7 @@ def adc_curve_figure(
     Returns
     -------
     altair.LayerChart
-        One line per judge; people dashed, the constant dotted; areas in the legend; points that say the ADC.
+        One line per judge; humans dashed, the constant dotted; areas in the legend; points that say the ADC.
 
     Raises
     ------

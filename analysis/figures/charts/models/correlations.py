@@ -23,7 +23,7 @@ MOST_JUDGES = 12
 
 
 def delta_correlation_frame(table: PairTable) -> pd.DataFrame:
-    """Correlate the differences of people and of every model."""
+    """Correlate the differences of humans and of every model."""
     judges = table.model_delta.copy()
     if table.is_labeled.any():
         judges.insert(0, PEOPLE, table.human_delta.to_numpy())
@@ -88,7 +88,7 @@ def _ceiling(evidence: Evidence, *, unit: str) -> float | None:
 
 
 def _delta_ceiling(evidence: Evidence) -> float | None:
-    """Return √reliability of people's differences, from the stored comparison or from the judgments."""
+    """Return √reliability of human differences, from the stored comparison or from the judgments."""
     baselines = (evidence.comparison or {}).get("baselines", {})
     stored = (baselines.get("human_ceiling") or {}).get("correlation")
     if stored is not None:

@@ -48,7 +48,7 @@ def delta_frame(
     signs : {"strict", "published"}
         How zeros are treated.
     human : DataFrame, optional
-        People's scores; with ``n`` and ``sd`` the differences get intervals.
+        Human scores; with ``n`` and ``sd`` the differences get intervals.
     sentences : mapping of str to str, optional
         Texts by id.
 
@@ -56,7 +56,7 @@ def delta_frame(
     -------
     DataFrame
         ``pair_id``, ``good_id``, ``bad_id``, ``human_delta``, ``model_delta``, ``outcome``; pairs with
-        both differences. With spreads, ``ci_low`` and ``ci_high`` of people's difference (normal, 95 %); with
+        both differences. With spreads, ``ci_low`` and ``ci_high`` of human difference (normal, 95 %); with
         texts, ``pair`` and ``identical`` (both members are the same string).
     """
     human_delta = table.human_delta.to_numpy(dtype=float)
@@ -95,13 +95,13 @@ def delta_figure(
     note: str = "",
     addresses: Addresses = NOWHERE,
 ) -> alt.LayerChart:
-    """Draw people's differences against a model's.
+    """Draw human differences against a model's.
 
     Parameters
     ----------
     deltas : DataFrame
         From :func:`delta_frame`; with ``pair`` the two sentences are shown on hover, with ``ci_low`` and
-        ``ci_high`` people's interval, and ``identical`` pairs bear a ring.
+        ``ci_high`` human interval, and ``identical`` pairs bear a ring.
     model : str
         Name of the model.
     delta : float
@@ -208,7 +208,7 @@ def _ticks(reach: float) -> list[float]:
 
 
 def _histograms(deltas: pd.DataFrame, reach: float) -> list[alt.Chart]:
-    """Histograms of the model's differences along the top and of people's along the right."""
+    """Histograms of the model's differences along the top and of human along the right."""
     edges = np.linspace(-reach, reach, BINS + 1)
     bars = []
     for field in ("model_delta", "human_delta"):

@@ -1,4 +1,4 @@
-"""Models by one criterion with intervals, beside chance, the constant and people."""
+"""Models by one criterion with intervals, beside chance, the constant and humans."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -51,7 +51,7 @@ def leaderboard_frame(rows: Sequence[dict[str, Any]], key: str = "blimp") -> pd.
 def leaderboard_figure(
     board: pd.DataFrame, *, criterion: str, note: str = "", addresses: Addresses = NOWHERE
 ) -> alt.LayerChart:
-    """Draw a dot and an interval per model, with lines at chance, constant and people."""
+    """Draw a dot and an interval per model, with lines at chance, constant and humans."""
     require_columns(board, "kind", "model", "value", "low", "high", "comparison")
     models = board[board["kind"] == "model"]
     if not len(models):

@@ -1,4 +1,4 @@
-"""People and models side by side, by paradigm."""
+"""Humans and models side by side, by paradigm."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -27,14 +27,14 @@ def paradigm_frame(
     document : dict
         From :func:`analysis.comparison.report.compare_report`.
     agreement : dict, optional
-        Of the people who judged the same paradigms, from
+        Of the humans who judged the same paradigms, from
         :func:`analysis.agreement.report.agreement_report`.
 
     Returns
     -------
     DataFrame
         ``paradigm``, ``phenomenon``, ``judge``, ``share``, ``ci_low``, ``ci_high``, ``n``. With
-        ``agreement``, people's rows are their individual agreement (mean of item shares, with the
+        ``agreement``, human rows are their individual agreement (mean of item shares, with the
         participant bootstrap) and the share of items with the right majority; without it, the share of pairs
         whose mean difference is positive. Empty without paradigms.
     """
@@ -148,7 +148,7 @@ def paradigm_figure(shares: pd.DataFrame, *, note: str = "") -> alt.LayerChart:
 
 
 def _interval_note(shares: pd.DataFrame) -> str:
-    """Describe what the intervals of models and of people generalize over."""
+    """Describe what the intervals of models and of humans generalize over."""
     has_people = bool(shares.loc[shares["judge"] == PEOPLE, "ci_low"].notna().any())
     return "models: Wilson, over pairs" + ("; people: over participants" if has_people else "")
 
