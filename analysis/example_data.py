@@ -42,11 +42,8 @@ CORPUS_LINES = 400
 def example_pairs() -> pd.DataFrame:
     """Return the minimal pairs of the validation study.
 
-    Returns
-    -------
-    DataFrame, one row per pair
-        ``pair_id``, ``paradigm``, ``phenomenon``, ``good_id``, ``bad_id``, ``sentence_good``,
-        ``sentence_bad``.
+    The result has ``pair_id``, ``paradigm``, ``phenomenon``, ``good_id``, ``bad_id``, ``sentence_good``,
+    ``sentence_bad``.
 
     Examples
     --------

@@ -73,13 +73,7 @@ class Document(NotebookResult, dict[str, Any]):
         return [name for name, value in self.items() if _is_table(value)]
 
     def frame(self, name: str) -> "pd.DataFrame":
-        """Return a table of the report; its columns are the keys that the report's docstring describes.
-
-        Raises
-        ------
-        UnknownName
-            If the report has no table of that name.
-        """
+        """Return a table of the report; its columns are the keys that the report's docstring describes."""
         import pandas as pd
 
         from .errors import UnknownName

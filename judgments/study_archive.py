@@ -46,15 +46,7 @@ def cautions(study: Experiment) -> Iterator[str]:
 
 @transaction.atomic
 def archive(study: Experiment, *, by: User, is_confirmed: bool = False) -> Experiment:
-    """Move a study into the archive; no effect when repeated.
-
-    Raises
-    ------
-    Unconfirmed
-        If something may have been forgotten, unless ``is_confirmed``.
-    BadInput
-        If the study takes participants, or money is pending.
-    """
+    """Move a study into the archive; no effect when repeated."""
     _require_editor(study, by)
     # Race: a study that is opened at the same time is either open here, or archived there.
     locked = Experiment.objects.select_for_update().get(pk=study.pk)

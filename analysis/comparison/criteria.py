@@ -124,20 +124,6 @@ def adc_passes(
 ) -> FloatArray:
     """Return 1 where the ADC is met, 0 where not, NaN where a difference is missing.
 
-    Parameters
-    ----------
-    human_delta, model_delta : ndarray of float
-        Differences, one per pair.
-    delta : float
-        Largest distance, not itself included.
-    signs : {"strict", "published"}
-        How zeros are treated.
-
-    Returns
-    -------
-    ndarray of float
-        Suitable for means that omit missing values.
-
     Examples
     --------
     >>> adc_passes(np.array([1.0, np.nan]), np.array([1.2, 0.3]), delta=0.5).tolist()
@@ -151,25 +137,6 @@ def adc_met(
     human_delta: FloatArray, model_delta: FloatArray, *, delta: float, signs: Signs = "strict"
 ) -> BoolArray:
     """Evaluate the ADC on arrays that broadcast; a missing difference counts as not met.
-
-    Parameters
-    ----------
-    human_delta, model_delta : ndarray of float
-        Differences; any two shapes that broadcast.
-    delta : float
-        Largest distance, not itself included; must be positive.
-    signs : {"strict", "published"}
-        How zeros are treated, see :func:`acceptability_delta_criterion`.
-
-    Returns
-    -------
-    ndarray of bool
-        Whether the criterion is met.
-
-    Raises
-    ------
-    BadInput
-        If δ is not positive or ``signs`` is unknown.
 
     Examples
     --------
@@ -188,25 +155,6 @@ def adc_counts(
 ) -> npt.NDArray[np.int64]:
     """Count the pairs that meet the ADC at each of many δ, in one pass.
 
-    Parameters
-    ----------
-    human_delta, model_delta : ndarray of float
-        Differences of the same shape; a missing one counts as not met.
-    deltas : sequence of float
-        Largest distances, not themselves included; must be positive.
-    signs : {"strict", "published"}
-        How zeros are treated.
-
-    Returns
-    -------
-    ndarray of int
-        One count per δ, as the sums of :func:`adc_met`.
-
-    Raises
-    ------
-    BadInput
-        If a δ is not positive or ``signs`` is unknown.
-
     Examples
     --------
     >>> adc_counts(np.array([1.0, 1.0]), np.array([0.5, 1.1]), [0.2, 0.5, 1.0]).tolist()
@@ -222,23 +170,6 @@ def adc_counts(
 
 def signs_agree(human_delta: FloatArray, model_delta: FloatArray, *, signs: Signs = "strict") -> BoolArray:
     """Test where two differences have the same sign.
-
-    Parameters
-    ----------
-    human_delta, model_delta : ndarray of float
-        Differences; any two shapes that broadcast.
-    signs : {"strict", "published"}
-        ``strict``: a zero never agrees; ``published`` compares ``> 0`` with ``> 0``.
-
-    Returns
-    -------
-    ndarray of bool
-        Agreement; False where a difference is missing.
-
-    Raises
-    ------
-    BadInput
-        If ``signs`` is unknown.
 
     Examples
     --------
@@ -259,16 +190,6 @@ def signs_agree(human_delta: FloatArray, model_delta: FloatArray, *, signs: Sign
 
 def as_floats(values: npt.ArrayLike) -> FloatArray:
     """Convert numbers with missing values (None, NaN, NA) to an array of floats.
-
-    Parameters
-    ----------
-    values : array-like
-        Numbers; missing values become NaN.
-
-    Returns
-    -------
-    ndarray of float
-        A new array.
 
     Examples
     --------
@@ -293,20 +214,7 @@ class Matthews(NamedTuple):
 def matthews_correlation(true: npt.ArrayLike, predicted: npt.ArrayLike) -> Matthews:
     """Correlate yes-no decisions with yes-no labels.
 
-    Parameters
-    ----------
-    true, predicted : array-like of 0 or 1
-        Label and decision of each sentence; rows with a missing value are omitted.
-
-    Returns
-    -------
-    Matthews
-        The coefficient from -1 to 1; 0 with status ``degenerate`` when either side is constant.
-
-    Raises
-    ------
-    BadInput
-        If a value is neither 0 nor 1.
+    The coefficient from -1 to 1; 0 with status ``degenerate`` when either side is constant.
 
     Notes
     -----

@@ -15,23 +15,11 @@ FIRST = ("blimp", "blimp_chance", "spearman_r", "area", "mean_abs_difference")
 def leaderboard_rows(document: dict[str, Any]) -> list[dict[str, Any]]:
     """Flatten a comparison to one row per model, then the constant baseline and humans.
 
-    Parameters
-    ----------
-    document : dict
-        From :func:`analysis.comparison.report.compare_report`.
-
-    Returns
-    -------
-    list of dict
-        ``kind`` (``model``, ``constant``, ``people``), ``model``, ``pairs``, ``left_out``; ``blimp`` with
-        ``blimp_low``, ``blimp_high``, ``blimp_chance``; for each δ ``adc_δ`` with ``_low``, ``_high``,
-        ``_chance``, ``_recalibrated``, ``_skill``; ``area``; ``pearson_r`` with ``_low``, ``_high`` and its
-        ``_ceiling``; ``spearman_r``, ``mean_abs_difference``. ``_joint_low`` and ``_joint_high`` of ADC and r
-        are intervals over pairs and participants. Undefined numbers are None.
-
-    See Also
-    --------
-    analysis.comparison.report.compare_report : The document.
+    The result has ``kind`` (``model``, ``constant``, ``people``), ``model``, ``pairs``, ``left_out``;
+    ``blimp`` with ``blimp_low``, ``blimp_high``, ``blimp_chance``; for each δ ``adc_δ`` with ``_low``,
+    ``_high``, ``_chance``, ``_recalibrated``, ``_skill``; ``area``; ``pearson_r`` with ``_low``, ``_high``
+    and its ``_ceiling``; ``spearman_r``, ``mean_abs_difference``. ``_joint_low`` and ``_joint_high`` of ADC
+    and r are intervals over pairs and participants. Undefined numbers are None.
     """
     baselines = document["baselines"]
     ceiling = baselines["human_ceiling"] or {}
@@ -146,16 +134,6 @@ def _board_conventions(comparison: ComparedModels) -> dict[str, Any]:
 def sort_keys(rows: Sequence[dict[str, Any]]) -> list[str]:
     """Return the columns by which a leaderboard can be sorted.
 
-    Parameters
-    ----------
-    rows : sequence of dict
-        From :func:`leaderboard_rows`.
-
-    Returns
-    -------
-    list of str
-        Numbers of the models, name first.
-
     Examples
     --------
     >>> sort_keys([])
@@ -172,24 +150,8 @@ def sort_models(
 ) -> list[dict[str, Any]]:
     """Sort the models; undefined values come last, and the constant and humans after all models.
 
-    Parameters
-    ----------
-    rows : sequence of dict
-        From :func:`leaderboard_rows`.
-    key : str
-        One of :func:`sort_keys`.
-    ascending : bool, optional
-        By default the best first.
-
-    Returns
-    -------
-    list of dict
-        ``rank`` is added: models with equal values share one; None for baselines and undefined values.
-
-    Raises
-    ------
-    UnknownName
-        For another key.
+    Adds ``rank``: models with equal values share one; None for baselines and undefined
+    values.
 
     Examples
     --------

@@ -64,18 +64,6 @@ class SurfaceCues:
 def surface_cues(pairs: pd.DataFrame, *, models: Mapping[str, BackoffModel] | None = None) -> SurfaceCues:
     """Measure how far surface cues tell the members of minimal pairs apart.
 
-    Parameters
-    ----------
-    pairs : DataFrame, one row per pair
-        Needs ``sentence_good`` and ``sentence_bad``; best of one paradigm.
-    models : mapping of str to BackoffModel, optional
-        N-gram models of some text, whose log-probabilities are compared too.
-
-    Returns
-    -------
-    SurfaceCues
-        Accuracies of one half are those of chance.
-
     Notes
     -----
     Naive Bayes is multinomial with one added to every count. It is trained on four fifths of the pairs and

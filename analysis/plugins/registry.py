@@ -203,13 +203,7 @@ def _version_problem(point: EntryPoint, *, is_required: bool) -> str:
 
 
 def package_folder(target: str) -> Path:
-    """Return the folder of the top-level package of an entry point, without importing it.
-
-    Raises
-    ------
-    ValueError
-        If it is not a package in a folder.
-    """
+    """Return the folder of the top-level package of an entry point, without importing it."""
     package = re.split(r"[.:]", target)[0]
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:

@@ -42,13 +42,7 @@ def get_study(user: User | AnonymousUser, slug: str, *, editing: bool = False) -
 
 
 def get_locked_study(user: User | AnonymousUser, slug: str) -> Experiment:
-    """The study for an editor, locked until the transaction ends, so that one save follows the other.
-
-    Raises
-    ------
-    ClosedStudy
-        If the study was closed, for example by another editor since the form was opened.
-    """
+    """The study for an editor, locked until the transaction ends, so that one save follows the other."""
     study = get_study(user, slug, editing=True)
     locked = Experiment.objects.select_for_update().get(pk=study.pk)
     if locked.status == Experiment.Status.CLOSED:

@@ -30,14 +30,7 @@ Row = dict[str, Any]
 
 
 def participants_named(name: str, *, study: str = "") -> list[Participant]:
-    """The participants of one person: of a platform id in all studies, of a pseudonym in one study.
-
-    Raises
-    ------
-    BadInput
-        If there is no study or participant of that name, or if the pseudonym occurs in several studies,
-        where it may stand for several persons.
-    """
+    """The participants of one person: of a platform id in all studies, of a pseudonym in one study."""
     studies = Experiment.objects.filter(slug=study) if study else Experiment.objects.all()
     if study and not studies.exists():
         raise BadInput(f"there is no study {study!r}.")

@@ -106,13 +106,6 @@ def record_answers(token: str, answers: Sequence[SentAnswer]) -> Receipt:
 
     The first answer to a trial is kept; a different second one is stored as an event. An answer that cannot
     be stored is refused while the others are stored.
-
-    Raises
-    ------
-    SessionUnknown, SessionExpired
-        No session has this token, or it was left alone for too long.
-    SessionOver, StudyClosed
-        Something is new, and the session has ended or lost its place.
     """
     if token in trial_buffer.by_token:  # known without a query: the first answer needs them stored
         trial_buffer.flush_for(token)

@@ -358,15 +358,7 @@ def check_may_delete_file(user: User, run: ScoringRun) -> None:
 
 @transaction.atomic
 def delete_file(run: ScoringRun, *, experiment: Experiment, user: User) -> None:
-    """Delete the uploaded file of a run; its scores stay, and so do those of other runs of the file.
-
-    Raises
-    ------
-    PermissionDenied
-        If the user may not retry one of the runs of the file.
-    BadInput
-        If one of them is not finished.
-    """
+    """Delete the uploaded file of a run; its scores stay, and so do those of other runs of the file."""
     check_may_delete_file(user, run)
     runs = list(runs_with_file(run).select_related("job").order_by("name"))
     if any(of_file.state != ScoringRun.State.DONE and not has_stopped(of_file) for of_file in runs):

@@ -33,28 +33,10 @@ def correlation_ceilings(
 ) -> dict[str, Any]:
     """Estimate split-half reliabilities of differences and accuracies, halves balanced within list.
 
-    Parameters
-    ----------
-    judgments : DataFrame, one row per judgment
-        As for :func:`analysis.comparison.ceilings.human.human_ceiling`.
-    pairs : DataFrame
-        ``pair_id``, ``good_id``, ``bad_id``, perhaps ``paradigm``.
-    rng : Generator
-        Source of randomness.
-    splits : int
-        Number of random halvings.
-
-    Returns
-    -------
-    dict
-        ``deltas`` (of pairs) and ``paradigms`` (accuracies), each with ``reliability`` (mean over splits of
-        2r / (1 + r)), ``model`` (its root: the highest expected r of a model that predicts the true values),
-        ``sample`` (another sample of as many participants), ``n``, ``splits``, ``participants``, ``status``.
-
-    Raises
-    ------
-    MissingColumns
-        If a column is absent.
+    The result has ``deltas`` (of pairs) and ``paradigms`` (accuracies), each with ``reliability`` (mean
+    over splits of 2r / (1 + r)), ``model`` (its root: the highest expected r of a model that predicts the
+    true values), ``sample`` (another sample of as many participants), ``n``, ``splits``, ``participants``,
+    ``status``.
 
     Notes
     -----
@@ -100,22 +82,6 @@ def people_right(
     human_delta: npt.ArrayLike, pairs: pd.DataFrame, judgments: pd.DataFrame | None
 ) -> tuple[FloatArray, str]:
     """Return how far humans judge each pair as expected, and the measure used.
-
-    Parameters
-    ----------
-    human_delta : array-like of float
-        Human differences, one per pair.
-    pairs : DataFrame
-        ``pair_id``, ``good_id``, ``bad_id``.
-    judgments : DataFrame or None
-        Choices by participant, where there are any.
-
-    Returns
-    -------
-    right : ndarray of float
-        Forced choices: the share of choices of the acceptable member; else 1 where Δh > 0 and 0 where not.
-    basis : str
-        The measure in words.
 
     References
     ----------

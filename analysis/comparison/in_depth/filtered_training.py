@@ -26,23 +26,6 @@ LIKE_SIZE = 0.5  # binary logarithms: between 0.71 and 1.41 times as many tokens
 def accuracy_delta(filtered: float, full: Sequence[float]) -> float:
     """Return the accuracy of the filtered model minus the mean of models of the full corpus.
 
-    Parameters
-    ----------
-    filtered : float
-        Accuracy of the model trained without the construction.
-    full : sequence of float
-        Accuracy of the models trained on everything, one per seed.
-
-    Returns
-    -------
-    float
-        Difference in the unit given (points or shares); negative when filtering hurts.
-
-    Raises
-    ------
-    NotEnoughData
-        Without any full-corpus model.
-
     References
     ----------
     Patil, Jumelet et al. (2024), "Filtered Corpus Training (FiCT)", TACL, equation 1.
@@ -60,16 +43,6 @@ def accuracy_delta(filtered: float, full: Sequence[float]) -> float:
 def probability_delta(logprob_good: npt.ArrayLike, logprob_bad: npt.ArrayLike) -> pd.Series:
     """Return log P(good) - log P(bad) of each pair, in nats.
 
-    Parameters
-    ----------
-    logprob_good, logprob_bad : array-like of float
-        Natural log probabilities of the two members.
-
-    Returns
-    -------
-    Series of float
-        Positive when the model prefers the acceptable member; NaN where one is missing.
-
     References
     ----------
     Patil, Jumelet et al. (2024), "Filtered Corpus Training (FiCT)", TACL, equation 2.
@@ -85,27 +58,14 @@ def probability_delta(logprob_good: npt.ArrayLike, logprob_bad: npt.ArrayLike) -
 def filtered_training(table: PairTable, models: pd.DataFrame) -> dict[str, list[dict[str, Any]]]:
     """Compare models of filtered corpora with those of the full corpus, seeds as units.
 
-    Parameters
-    ----------
-    table : PairTable
-        The joined data.
-    models : DataFrame
-        From :func:`analysis.comparison.in_depth.models.roster`: ``corpus`` is ``full`` or names the filter;
-        models of
-        one ``family``, ``method`` and ``corpus`` are seeds of each other.
-
-    Returns
-    -------
-    dict
-        ``deltas``: rows of ``family``, ``method``, ``filter``, ``group`` (``all``, then paradigms),
-        ``targeted`` (the filter carries the name of the paradigm or its phenomenon, or is one of
-        :func:`analysis.corpora.shipped` and lists the paradigm), ``pairs``,
-        ``seeds_full``, ``seeds_filtered``, ``accuracy_full``, ``accuracy_filtered``, ``accuracy_delta``
-        (points, equation 1) with ``ci_low`` and ``ci_high`` (Welch, seeds as units; None below two seeds of
-        either), and for log probabilities ``probability_delta_full``,
-        ``probability_delta_filtered`` (nats, equation 2, mean over pairs and seeds). ``families``: for every
-        two families with two filters in common ``a``, ``b``, ``filters``, ``mean_a``, ``mean_b``, ``t`` and
-        ``p`` (paired t over filters, all pairs).
+    The result has ``deltas``: rows of ``family``, ``method``, ``filter``, ``group`` (``all``, then
+    paradigms), ``targeted`` (the filter carries the name of the paradigm or its phenomenon, or is one of
+    :func:`analysis.corpora.shipped` and lists the paradigm), ``pairs``, ``seeds_full``, ``seeds_filtered``,
+    ``accuracy_full``, ``accuracy_filtered``, ``accuracy_delta`` (points, equation 1) with ``ci_low`` and
+    ``ci_high`` (Welch, seeds as units; None below two seeds of either), and for log probabilities
+    ``probability_delta_full``, ``probability_delta_filtered`` (nats, equation 2, mean over pairs and
+    seeds). ``families``: for every two families with two filters in common ``a``, ``b``, ``filters``,
+    ``mean_a``, ``mean_b``, ``t`` and ``p`` (paired t over filters, all pairs).
 
     Notes
     -----

@@ -61,23 +61,6 @@ class LearningCurve:
 def learning_curve(tokens: npt.ArrayLike, accuracy: npt.ArrayLike) -> LearningCurve:
     """Fit accuracy on the binary logarithm of the number of training tokens.
 
-    Parameters
-    ----------
-    tokens : array-like of float
-        Size of each training corpus, positive.
-    accuracy : array-like of float
-        Accuracy of the model trained on it.
-
-    Returns
-    -------
-    LearningCurve
-        Slope (gain per doubling), intercept and correlation (NaN when accuracy is constant).
-
-    Raises
-    ------
-    NotEnoughData
-        With fewer than two different sizes, or a size that is not positive.
-
     Notes
     -----
     A line in log2 has no ceiling: it exceeds 1 at some size, so extrapolation is unreliable; the
@@ -113,26 +96,12 @@ ALL = "all"
 def learning_curves(table: PairTable, models: pd.DataFrame, people: pd.Series) -> list[dict[str, Any]]:
     """Fit accuracy on log2 of training tokens for each family, over all pairs and by phenomenon.
 
-    Parameters
-    ----------
-    table : PairTable
-        The joined data.
-    models : DataFrame
-        From :func:`analysis.comparison.in_depth.models.roster`. Models of one ``family`` and ``method``,
-        trained
-        on the ``full`` corpus, with ``training_tokens`` of two sizes at least, make a curve; each
-        seed is a point.
-    people : Series of float
-        How far humans get each pair right; its mean in a group is the accuracy to be reached.
-
-    Returns
-    -------
-    list of dict
-        ``family``, ``method``, ``group`` (``all``, then phenomena), ``pairs``, ``points`` (``model``,
-        ``tokens``, ``seed``, ``accuracy``, ``n``), ``slope_per_doubling`` with ``ci_low`` and ``ci_high`` (t
-        interval, models as units), ``intercept``, ``r``, ``target`` (human accuracy), ``log2_tokens`` at
-        which the line reaches it with Fieller's ``log2_low`` and ``log2_high``, and ``status``: ``reached``,
-        ``beyond_data``, ``not_rising``, ``not_estimable`` (the slope may be 0) or ``no_target``.
+    The result has ``family``, ``method``, ``group`` (``all``, then phenomena), ``pairs``, ``points``
+    (``model``, ``tokens``, ``seed``, ``accuracy``, ``n``), ``slope_per_doubling`` with ``ci_low`` and
+    ``ci_high`` (t interval, models as units), ``intercept``, ``r``, ``target`` (human accuracy),
+    ``log2_tokens`` at which the line reaches it with Fieller's ``log2_low`` and ``log2_high``, and
+    ``status``: ``reached``, ``beyond_data``, ``not_rising``, ``not_estimable`` (the slope may be 0) or
+    ``no_target``.
 
     Notes
     -----
@@ -158,22 +127,6 @@ def learning_curves(table: PairTable, models: pd.DataFrame, people: pd.Series) -
 
 def group_accuracy(table: PairTable, right: pd.Series, in_group: npt.NDArray[np.bool_]) -> tuple[float, int]:
     """Return the accuracy within a group of pairs: unweighted over paradigms, unless the group is all pairs.
-
-    Parameters
-    ----------
-    table : PairTable
-        The joined data.
-    right : Series of float
-        Whether, or how far, each pair is right; gaps are left out.
-    in_group : ndarray of bool
-        The pairs of the group.
-
-    Returns
-    -------
-    accuracy : float
-        NaN where no pair counts.
-    n : int
-        Pairs that count.
 
     References
     ----------

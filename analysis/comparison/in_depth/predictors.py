@@ -28,23 +28,9 @@ def shallow_predictors(
 ) -> list[dict[str, Any]]:
     """Relate accuracy to predictors that have little to do with grammar.
 
-    Parameters
-    ----------
-    table : PairTable
-        The joined data; its pairs may have ``sentence_good``, ``dependency_length`` and ``attractor``.
-    models : DataFrame
-        From :func:`analysis.comparison.in_depth.models.roster`; perplexity and probability are given for
-        models scored
-        by ``lp``.
-    rng : Generator
-        Source of randomness.
-
-    Returns
-    -------
-    list of dict
-        ``predictor``, ``judge``, ``n``, ``r`` (point-biserial, of predictor and right or wrong) with
-        ``ci_low`` and ``ci_high`` (families drawn whole), ``status`` and ``bins``: ``label``, ``n``,
-        ``right``, ``accuracy``, ``ci_low``, ``ci_high`` (Wilson).
+    The result has ``predictor``, ``judge``, ``n``, ``r`` (point-biserial, of predictor and right or wrong)
+    with ``ci_low`` and ``ci_high`` (families drawn whole), ``status`` and ``bins``: ``label``, ``n``,
+    ``right``, ``accuracy``, ``ci_low``, ``ci_high`` (Wilson).
 
     Notes
     -----
@@ -85,18 +71,8 @@ def shallow_predictors(
 def bin_accuracy(values: pd.Series, right: npt.ArrayLike) -> list[dict[str, Any]]:
     """Return the accuracy within bins of a predictor.
 
-    Parameters
-    ----------
-    values : Series
-        Numbers, or words that name categories; gaps are left out.
-    right : array-like of 0, 1 or gap
-        Whether each pair is right.
-
-    Returns
-    -------
-    list of dict
-        In rising order: ``label``, ``low``, ``high`` (None for categories), ``n``, ``right``, ``accuracy``,
-        ``ci_low``, ``ci_high``.
+    In rising order: ``label``, ``low``, ``high`` (None for categories), ``n``, ``right``, ``accuracy``,
+    ``ci_low``, ``ci_high``.
 
     Examples
     --------

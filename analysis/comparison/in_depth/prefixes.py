@@ -32,25 +32,8 @@ class Region(NamedTuple):
 def critical_region(pair: Mapping[str, Any], method: str) -> Region | None:
     """Return the word to score and its prefix in both members of a pair.
 
-    Parameters
-    ----------
-    pair : mapping
-        BLiMP's fields: ``one_prefix_prefix``, ``one_prefix_word_good``, ``one_prefix_word_bad``, or
-        ``two_prefix_prefix_good``, ``two_prefix_prefix_bad``, ``two_prefix_word``; without these the flags
-        ``one_prefix_method`` and ``two_prefix_method`` with ``sentence_good`` and ``sentence_bad``.
-    method : {"one_prefix", "two_prefix"}
-        One prefix: two words after the same prefix. Two prefixes: the same word after either.
-
-    Returns
-    -------
-    Region or None
-        None where the pair is not built for the method. ``is_given`` is False where the region is derived
-        from the members: their shared first words, or the word after the last difference.
-
-    Raises
-    ------
-    UnknownName
-        For another method.
+    None where the pair is not built for the method. ``is_given`` is False where the region is derived from
+    the members: their shared first words, or the word after the last difference.
 
     References
     ----------
@@ -84,22 +67,7 @@ def critical_region(pair: Mapping[str, Any], method: str) -> Region | None:
 def sentence_regions(pairs: Sequence[Mapping[str, Any]], method: str) -> dict[str, tuple[str, str]]:
     """Return prefix and scored word of each sentence.
 
-    Parameters
-    ----------
-    pairs : sequence of mapping
-        ``good_id``, ``bad_id`` and the fields of :func:`critical_region`.
-    method : {"one_prefix", "two_prefix"}
-        The method.
-
-    Returns
-    -------
-    dict of str to (str, str)
-        Prefix and word by ``sentence_id``; sentences of other pairs are not in it.
-
-    Raises
-    ------
-    BadInput
-        If a sentence is in two pairs with different regions.
+    Prefix and word by ``sentence_id``; sentences of other pairs are not in it.
 
     References
     ----------
@@ -127,22 +95,10 @@ def prefix_methods(
 ) -> list[dict[str, Any]]:
     """Compare each model's prefix methods with its whole-sentence method, on the same pairs.
 
-    Parameters
-    ----------
-    table : PairTable
-        The joined data.
-    models : DataFrame
-        From :func:`analysis.comparison.in_depth.models.roster`: rows of one ``name`` are one model.
-    rng : Generator
-        Source of randomness.
-
-    Returns
-    -------
-    list of dict
-        ``name``, ``method``, ``whole`` (its method), ``group`` (``all``, then phenomena), ``pairs``,
-        ``accuracy``, ``ci_low``, ``ci_high`` (Wilson), ``whole_accuracy``, ``difference``, ``p`` (families
-        flipped), ``p_holm`` and ``p_bh`` (over the rows of ``all``) and ``p_mcnemar``. Empty where no model
-        has both.
+    The result has ``name``, ``method``, ``whole`` (its method), ``group`` (``all``, then phenomena),
+    ``pairs``, ``accuracy``, ``ci_low``, ``ci_high`` (Wilson), ``whole_accuracy``, ``difference``, ``p``
+    (families flipped), ``p_holm`` and ``p_bh`` (over the rows of ``all``) and ``p_mcnemar``. Empty where no
+    model has both.
 
     Notes
     -----

@@ -16,18 +16,9 @@ FOLDS = 10
 def decision_rows(table: PairTable, judgments: pd.DataFrame | None) -> list[dict[str, Any]]:
     """Return each model's Matthews correlation with the expected labels and with the majority of humans.
 
-    Parameters
-    ----------
-    table : PairTable
-        The joined data; the members of pairs are the sentences.
-    judgments : DataFrame or None
-        Yes-no answers give the majority's labels; other tasks have none.
-
-    Returns
-    -------
-    list of dict
-        ``model``, ``labels`` (``expected`` or ``majority of yes-no answers``), ``n``, ``mcc``, ``status``,
-        ``accuracy``, ``tp``, ``fp``, ``tn``, ``fn``, ``threshold_low``, ``threshold_high`` (over the folds).
+    The result has ``model``, ``labels`` (``expected`` or ``majority of yes-no answers``), ``n``, ``mcc``,
+    ``status``, ``accuracy``, ``tp``, ``fp``, ``tn``, ``fn``, ``threshold_low``, ``threshold_high`` (over
+    the folds).
 
     Notes
     -----
@@ -59,21 +50,7 @@ def cross_validated_decisions(
 ) -> dict[str, Any]:
     """Decide each cluster by a threshold fitted on the others.
 
-    Parameters
-    ----------
-    labels : array-like of 0, 1 or gap
-        What is right.
-    scores : array-like of float
-        Higher is better; gaps are left out.
-    families : Series
-        Of each sentence; dealt out to the folds in order of size.
-    folds : int
-        Number of parts.
-
-    Returns
-    -------
-    dict
-        As the rows of :func:`decision_rows`; ``status`` is ``too_few`` with a single family.
+    The result is as of :func:`decision_rows`; ``status`` is ``too_few`` with a single family.
 
     Examples
     --------
@@ -111,19 +88,6 @@ def cross_validated_decisions(
 
 def best_threshold(labels: npt.ArrayLike, scores: npt.ArrayLike) -> float | None:
     """Find the cut with the highest Matthews correlation.
-
-    Parameters
-    ----------
-    labels : array-like of 0 or 1
-        What is right.
-    scores : array-like of float
-        Without gaps.
-
-    Returns
-    -------
-    float or None
-        Midway between two neighbouring scores, the lowest such cut among equals; None where labels or scores
-        do not vary.
 
     Examples
     --------

@@ -34,17 +34,7 @@ class ContextPair(NamedTuple):
 def ewok_files(pairs: pd.DataFrame, sentences: pd.DataFrame) -> dict[str, bytes]:
     """Write the folder ``ewok`` of a release: a row for each pair that EWoK can express, and the other pairs.
 
-    Parameters
-    ----------
-    pairs : DataFrame, one row per pair
-        The columns of ``pairs.jsonl``.
-    sentences : DataFrame, one row per sentence
-        ``sentence_id`` and, where sentences have contexts, ``context``.
-
-    Returns
-    -------
-    dict of str to bytes
-        ``ewok/left_out.csv``, and ``ewok/pairs.jsonl`` where a pair can be expressed.
+    The result has ``ewok/left_out.csv``, and ``ewok/pairs.jsonl`` where a pair can be expressed.
 
     Notes
     -----

@@ -12,17 +12,9 @@ LEFT_OUT_FILE = ("sentence_id", "reason")
 def minicons_files(sentences: pd.DataFrame) -> dict[str, bytes]:
     """Write the folder ``minicons`` of a release.
 
-    Parameters
-    ----------
-    sentences : DataFrame, one row per sentence
-        ``sentence_id``, ``sentence`` and, where sentences have contexts, ``context``.
-
-    Returns
-    -------
-    dict of str to bytes
-        ``sentences.txt``, what ``score --file`` of minicons reads and what ``minicons:…?sentences=`` needs;
-        ``stimuli.csv``, the same with ids, and the prefix and stimulus of ``conditional_score``; where a
-        sentence is empty or has several lines, ``left_out.csv``.
+    The result has ``sentences.txt``, the input of ``score --file`` of minicons and of
+    ``minicons:…?sentences=``; ``stimuli.csv``, the same with ids, and the prefix and stimulus of
+    ``conditional_score``; where a sentence is empty or has several lines, ``left_out.csv``.
 
     Notes
     -----

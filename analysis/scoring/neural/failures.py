@@ -26,13 +26,7 @@ class Failures:
     def run(
         self, run: Callable[[Sequence[ItemT]], Sequence[ResultT]], items: Sequence[ItemT], *, missing: ResultT
     ) -> list[ResultT]:
-        """Run items, those apart on which the model fails: their result is ``missing``, their reason is kept.
-
-        Raises
-        ------
-        BadInput
-            If the model fails on items from all parts of the work and succeeded on none.
-        """
+        """Run items; where the model fails, the result is ``missing`` and the reason is stored."""
         results, queue = [missing] * len(items), [list(range(len(items)))]
         n_failed, has_succeeded = 0, False
         while queue:

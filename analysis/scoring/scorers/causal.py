@@ -218,13 +218,7 @@ class CausalScorer(TransformerScorer):
 
 
 def _refuse_lookahead(model: Any, name: str, *, special: Collection[int], longest: int) -> None:
-    """Refuse a model whose logits change when a later token changes, or that cannot be run this way.
-
-    Raises
-    ------
-    BadInput
-        If the model sees later tokens, or fails on token ids alone.
-    """
+    """Refuse a model whose logits change when a later token changes, or that cannot be run this way."""
     import torch
 
     marks = {*special, *(getattr(model.config, name, None) for name in ("pad_token_id", "pad_index"))}

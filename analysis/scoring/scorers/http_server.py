@@ -55,15 +55,7 @@ class ModelServer:
         self._lock = threading.Lock()
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """Post one request; repeat it while the server is busy or does not answer.
-
-        Raises
-        ------
-        ServerRefusal
-            If the server refuses the content, as it does with a text that is too long.
-        BadInput
-            If it cannot be reached, refuses the key or the model, or stays busy.
-        """
+        """Post one request; repeat it while the server is busy or does not answer."""
         problem = ""
         for attempt in range(ATTEMPTS):
             self._wait()

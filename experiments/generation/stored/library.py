@@ -127,13 +127,7 @@ def read_language(text: str) -> str:
 
 
 def check(text: str, *, lexicon: Lexicon | None = None, n: int | None = None, seed: int = 0) -> LintReport:
-    """Check a text as the linter checks a file of its name; what is wrong is in the report.
-
-    Raises
-    ------
-    BadInput
-        If the text is too long.
-    """
+    """Check a text as the linter checks a file of its name; what is wrong is in the report."""
     if len(text) > MAX_CHARACTERS:
         raise BadInput(f"the text has {len(text):,} characters.", remedy=f"At most {MAX_CHARACTERS:,}.")
     content = text.encode("utf-8", "replace")
@@ -250,13 +244,7 @@ def delete_paradigm(paradigm: OwnParadigm, user: User) -> None:
 
 
 def share(row: Shared, user: User, *, lab: Lab | None = None, study: Experiment | None = None) -> None:
-    """Share a row with a lab or with the team of a study, or with neither; only its owner does.
-
-    Raises
-    ------
-    PermissionDenied
-        If the user does not own the row, or may not add to the lab or change the study.
-    """
+    """Share a row with a lab or with the team of a study, or with neither; only its owner does."""
     if not (user.is_staff or row.owner_id == user.pk):
         raise PermissionDenied("Only its owner shares it.")
     if lab is not None and not Lab.objects.open_to_studies_by(user).filter(pk=lab.pk).exists():

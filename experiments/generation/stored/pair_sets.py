@@ -85,13 +85,7 @@ def create_pair_set(
     lab: Lab | None = None,
     study: Experiment | None = None,
 ) -> PairSet:
-    """Store a set of n pairs of each paradigm; a large one is drawn by a job.
-
-    Raises
-    ------
-    BadInput
-        If a paradigm has an error, or cannot give so many pairs (in a job, the job fails with it).
-    """
+    """Store a set of n pairs of each paradigm; a large one is drawn by a job."""
     choices = select_paradigms(user, addresses)
     if not 1 <= n <= MAX_EACH:
         raise BadInput(f"{n:,} pairs of each paradigm.", remedy=f"Take 1 to {MAX_EACH:,}.")

@@ -102,13 +102,7 @@ def build_plan(
     currency: str = "GBP",
     instructions: str = "",
 ) -> ValidationPlan:
-    """Return what a validation of a set takes.
-
-    Raises
-    ------
-    BadInput
-        If there are too many paradigms for one study, or a paradigm has fewer than five pairs left.
-    """
+    """Return what a validation of a set takes."""
     if not SIDES <= judgments <= MOST_JUDGMENTS:
         raise BadInput(f"{judgments} judgments of each pair.", remedy=f"Take 2 to {MOST_JUDGMENTS:,}.")
     n_paradigms = len(sampled_keys(pair_set)) // PAIRS

@@ -59,13 +59,7 @@ def read_words(row: WordList) -> Words:
 def checked_table(
     user: User, *, name: str, language: str, text: str, word_list: WordList | None = None
 ) -> tuple[Words, int]:
-    """Return a table without faults, and the number of its rows.
-
-    Raises
-    ------
-    WordFaults
-        With a line for each fault.
-    """
+    """Return a table without faults, and the number of its rows."""
     if not NAME.fullmatch(name):
         raise BadInput(f"{name!r} is no name of a table.", remedy="Write letters, digits, - and _.")
     if language not in languages():

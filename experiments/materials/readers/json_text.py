@@ -20,11 +20,6 @@ def parse_json(
 ) -> Any:
     """Parse a document.
 
-    Raises
-    ------
-    NotJSON
-        If it is not JSON, nested too deeply, or has a number of more digits than Python converts (4,300).
-
     Examples
     --------
     >>> parse_json('{"a": [1, 2]}', file="a.jsonl")

@@ -107,17 +107,9 @@ def agreement_figure(paradigms: pd.DataFrame, *, note: str = "") -> alt.LayerCha
 def progress_frame(document: dict[str, Any]) -> pd.DataFrame:
     """Gather the paradigms of a progress report.
 
-    Parameters
-    ----------
-    document : dict
-        From :func:`analysis.agreement.progress.progress_report`.
-
-    Returns
-    -------
-    DataFrame
-        ``paradigm``, ``phenomenon``, ``participants``, ``mean``, ``low``, ``high``, ``status`` and
-        ``decision`` (``could still change`` or ``settled for now``), without paradigms that no finished
-        participant has judged.
+    The result has ``paradigm``, ``phenomenon``, ``participants``, ``mean``, ``low``, ``high``, ``status``
+    and ``decision`` (``could still change`` or ``settled for now``), without paradigms that no finished
+    participant has judged.
     """
     names = ["paradigm", "phenomenon", "participants", "mean", "low", "high", "status"]
     rows = [
@@ -133,27 +125,7 @@ def progress_frame(document: dict[str, Any]) -> pd.DataFrame:
 
 
 def progress_figure(paradigms: pd.DataFrame, *, share: float | None = None, note: str = "") -> alt.LayerChart:
-    """Draw a dot per paradigm with the interval that holds at all looks, those first that could still change.
-
-    Parameters
-    ----------
-    paradigms : DataFrame
-        From :func:`progress_frame`.
-    share : float, optional
-        The share of an inclusion rule about one; by default the line is at one half.
-    note : str
-        Conventions to add to the caption.
-
-    Returns
-    -------
-    altair.LayerChart
-        Dots, intervals and the line of the rule.
-
-    Raises
-    ------
-    MissingColumns, NotEnoughData
-        If a column is absent or no participant has finished.
-    """
+    """Draw a dot per paradigm with its anytime interval, undecided paradigms first."""
     require_columns(paradigms, "paradigm", "mean", "low", "high", "decision")
     if not len(paradigms):
         raise NotEnoughData("no participant has finished yet.")
