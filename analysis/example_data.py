@@ -74,7 +74,7 @@ def example_study(name: str) -> pd.DataFrame:
     Parameters
     ----------
     name : {"validation", "islands"}
-        ``validation``: 24 participants choose the better member of 32 minimal pairs, in the documented columns
+        ``validation``: 24 participants choose the better member of 32 minimal pairs, in documented columns
         and with catch trials; two participants answer at random. ``islands``: as many participants rate a 2×2
         design (whether-islands × length of the dependency) of 16 items from 1 to 7, in columns of a lab of
         its own: ``subj``, ``item``, ``structure``, ``distance``, ``sentence``, ``rating``, ``RT``.
