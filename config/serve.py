@@ -56,8 +56,6 @@ def main() -> None:
     """Serve until SIGTERM or Ctrl-C; requests that have begun are finished."""
     options = settings()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    # Before the settings are read: the workers are forked, outlive their requests and keep what is read here.
-    os.environ.setdefault("BUFFER_TRIALS", "yes")
     from django.conf import settings as site  # after the module of settings is named
 
     from config.checks import refuse_unsafe_start

@@ -215,10 +215,6 @@ if CACHE_URL and not CACHE_URL.startswith(("redis://", "rediss://")):
 if ARRIVALS_PER_MINUTE < 0 or ALLAUTH_TRUSTED_PROXY_COUNT < 0:
     raise ImproperlyConfigured("ARRIVALS_PER_MINUTE and TRUSTED_PROXY_COUNT must be 0 or more.")
 
-# Store the trials of new sessions in batches, up to 0.5 s late: only for a process that lives on after
-# the request, which is why config/serve.py turns it on and commands and tests leave it off.
-BUFFER_TRIALS = env_bool("BUFFER_TRIALS", False)
-
 LANGUAGE_CODE = "en"
 LOCALE_PATHS = [BASE_DIR / "judgments" / "locale"]  # the participant's pages; researchers read English
 TIME_ZONE = "UTC"

@@ -56,13 +56,9 @@ def _forget_frozen_lists() -> None:
     """Clear the caches of a process: lists never change there, but the test database reuses their ids."""
     from django.core.cache import caches
 
-    from judgments.sessions.arrival import clear_cache
-    from judgments.sessions.trial_buffer import patterns
     from judgments.sessions.trials import templates_of
 
     templates_of.cache_clear()
     caches["pages"].clear()
-    patterns.clear()
-    clear_cache()
     if "releases.reports.judgment_cache" in sys.modules:
         sys.modules["releases.reports.judgment_cache"].FRAMES.frames.clear()

@@ -132,27 +132,3 @@ def test_only_a_proxy_says_that_a_request_came_over_https(tmp_path, behind_proxy
         statuses = {name: status({name: "https"}) for name in ["X-Forwarded-Proto", *UNDERSCORED]}
         assert [name for name in statuses if statuses[name] == 200] == trusted
         assert set(statuses.values()) <= {200, 301}
-
-
-def test_workers_buffer_the_trials_of_new_sessions(tmp_path):
-    """Forked workers keep the settings that the main process has read; without the buffer, openings wait."""
-    code = """
-import sys
-from config import serve
-
-class Server:
-    def __init__(self, *args, **options): ...
-
-    def serve(self):
-        from django.conf import settings
-        print(settings.BUFFER_TRIALS)
-
-serve.Granian, sys.argv = Server, ["serve"]
-serve.main()
-"""
-    variables = {name: value for name, value in os.environ.items() if name != "BUFFER_TRIALS"}
-    variables |= {"VAR_DIR": str(tmp_path), "DATABASE_URL": ""}
-    process = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env=variables, capture_output=True, text=True, check=True
-    )
-    assert process.stdout == "True\n"

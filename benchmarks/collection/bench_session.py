@@ -192,7 +192,6 @@ class Checkout:
             "DJANGO_SETTINGS_MODULE": "config.settings",
             "LOG_LEVEL": "ERROR",
             "ARRIVALS_PER_MINUTE": "0",
-            "BUFFER_TRIALS": "yes",  # as config/serve.py sets it
         }
 
     def run(self, *arguments: str, **environment: str) -> str:

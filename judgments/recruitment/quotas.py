@@ -16,7 +16,7 @@ from experiments.models import Experiment, PresentationList
 from judgments.models import Participant, Session
 from judgments.sessions.places import holds_place
 from judgments.sessions.removal import OVER_QUOTA, screen_out
-from judgments.sql.statements import write_lock
+from judgments.write_lock import write_lock
 
 RANGE = re.compile(r"\s*(-?\d+)\s*(?:-|–|to)\s*(-?\d+)\s*")
 MAX_QUOTAS = 40

@@ -21,7 +21,6 @@ from django import forms
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils import timezone
 from django.utils.cache import add_never_cache_headers
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
@@ -44,7 +43,6 @@ from judgments.screens.forms import (
 from judgments.screens.shared_pages import allow_frame, closed, last_page, not_found, page, remember_protocol
 from judgments.screens.trial_screen import (
     feedback_context,
-    first_page,
     plan_document,
     progress,
     trial_context,
@@ -66,8 +64,6 @@ from judgments.sessions.pretrial import (
 from judgments.sessions.protocol import protocol_of
 from judgments.sessions.recording import PLUGIN_FAILURE, record_answers
 from judgments.sessions.removal import BY_PARTICIPANT, code_for_part, erase, hand_over, is_handed_over, leave
-from judgments.sessions.trial_buffer import trial_buffer
-from judgments.sessions.trials import prepare_trials
 
 View = Callable[..., HttpResponse]
 AMONG_TRIALS = {"trial", "feedback", "ready", "break"}
@@ -84,10 +80,6 @@ def in_session(view: View) -> View:
         session = session_by_token(token)
         if session is None:
             return _mark_ended(not_found(request))
-        if request.method == "POST":
-            trial_buffer.flush_for(token)
-            if not session.is_final and not session.trials.exists():
-                prepare_trials(session)  # the buffer of another process may still hold them
         protocol = protocol_of(session.version)
         remember_protocol(request, protocol)
         response = in_own_language(request, session, **kwargs)
@@ -167,16 +159,7 @@ def render_current_step(request: HttpRequest, session: Session) -> HttpResponse:
     """Render the current step of a session just loaded or started."""
     if is_too_late(session):
         raise SessionExpired
-    buffered = trial_buffer.get(session)
-    step = next_step(session, unanswered=buffered.pattern.trials if buffered is not None else ())
-    if buffered is not None and step.screen == "trial":
-        if trial_buffer.note_shown(session.token, timezone.now()):
-            return first_page(session, step, buffered.pattern)
-        step = next_step(session)  # Race: the trials were stored since they were looked up.
-    if step.trial is None and step.n_answered == 0 and not session.is_final:
-        trial_buffer.flush_for(session.token)  # Race: the trials may be being stored.
-        prepare_trials(session)  # The server may have stopped before it stored them.
-        step = next_step(session)
+    step = next_step(session)
     if step.screen == "finish":
         finish(session)
         step = next_step(session)

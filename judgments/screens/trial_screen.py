@@ -1,26 +1,18 @@
-"""Trial pages: context of trials and feedback, the plan document, and the cached first page.
+"""Trial pages: context of trials and feedback, and the plan document.
 
-The first page, which contains the whole plan, takes most of the rendering time under load. It is rendered
-once for all sessions with the same trials; token and public ids are then inserted. Conditions and expected
-answers are never sent.
+Conditions and expected answers are never sent.
 
 Texts of the trial engine in the participant's language.
 """
 
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, lru_cache
-from secrets import token_hex
-from types import SimpleNamespace
 from typing import Any
 
 from django.contrib.staticfiles import finders
-from django.http import HttpResponse
 from django.template import Context
 from django.templatetags.static import static
 from django.urls import reverse
-from django.utils.cache import add_never_cache_headers
 from django.utils.translation import get_language
 
 from analysis.plugins.registry import Plugin
@@ -32,12 +24,9 @@ from experiments.studies.wording import active_texts
 from experiments.studies.wording import gettext as _
 from experiments.tasks.base import Task
 from judgments.models import Session, Trial
-from judgments.models.trial import derive_public_ids
-from judgments.screens.shared_pages import page
 from judgments.sessions.navigation import Step
 from judgments.sessions.protocol import Protocol, protocol_of
-from judgments.sessions.trial_buffer import ID_MARK, TrialPattern, trial_buffer
-from judgments.sessions.trials import TrialRow, plan_of, prepare_trials, trial_rows
+from judgments.sessions.trials import plan_of
 
 
 def engine_texts() -> dict[str, str]:
@@ -257,17 +246,7 @@ def progress(step: Step, protocol: Protocol) -> dict[str, Any]:
 
 def plan_document(session: Session) -> dict[str, Any]:
     """The trials of a session with the engine's texts."""
-    buffered = trial_buffer.get(session)
-    trials = buffered.trials if buffered is not None else trial_rows(session)
-    if not trials:  # the server stopped before it stored them, and no page was requested since
-        prepare_trials(session)
-        trials = trial_rows(session)
-    return plan_with_texts(session, trials, token=session.token)
-
-
-def plan_with_texts(session: Session, trials: Sequence[TrialRow], *, token: str) -> dict[str, Any]:
-    """The plan of these trials with the engine's texts, for a session with this token."""
-    protocol = protocol_of(session.version)
+    trials, protocol = list(session.trials.select_related("judgment")), protocol_of(session.version)
     with interface_translation(protocol.language):
         return {
             **plan_of(session, trials, sentence_of=sentence_context),
@@ -279,54 +258,5 @@ def plan_with_texts(session: Session, trials: Sequence[TrialRow], *, token: str)
                 "right": protocol.practice_comments[0],
                 "wrong": protocol.practice_comments[1],
             },
-            "next": reverse("session", kwargs={"token": token}),
+            "next": reverse("session", kwargs={"token": session.token}),
         }
-
-
-TOKEN_PLACEHOLDER = f"here{token_hex(12)}"  # random, so that no text contains it
-PLACEHOLDERS = re.compile(rf"({TOKEN_PLACEHOLDER}|{ID_MARK}\d+\.)")
-MAX_PAGES = 500
-page_cache: dict[tuple[Any, ...], tuple[list[str], list[int]]] = {}
-
-
-def first_page(session: Session, step: Step, pattern: TrialPattern) -> HttpResponse:
-    """The first trial's page with the plan of all trials, for a session that has just started."""
-    version, minutes = session.version, session.experiment.lease_minutes
-    key = (*pattern.key, version.pk, version.is_preview, minutes)
-    template = page_cache.get(key)
-    if template is None:
-        if len(page_cache) >= MAX_PAGES:
-            page_cache.clear()
-        template = page_cache[key] = _split(
-            _render_with_placeholders(session, replace(step, trial=pattern.trials[0]), pattern)
-        )
-    texts, indexes = template
-    identifiers = [session.token, *derive_public_ids(session.token, pattern.n_ids)]
-    parts = [""] * (len(texts) + len(indexes))
-    parts[::2], parts[1::2] = texts, [identifiers[index] for index in indexes]
-    response = HttpResponse("".join(parts))
-    add_never_cache_headers(response)
-    return response
-
-
-def _split(html: str) -> tuple[list[str], list[int]]:
-    """Split a page at its placeholders into texts and indexes: 0 is the token, n the n-th public id."""
-    parts = PLACEHOLDERS.split(html)
-    marks = [mark.removeprefix(ID_MARK).rstrip(".") for mark in parts[1::2]]
-    return parts[::2], [0 if mark == TOKEN_PLACEHOLDER else int(mark) + 1 for mark in marks]
-
-
-def _render_with_placeholders(session: Session, step: Step, pattern: TrialPattern) -> str:
-    protocol = protocol_of(session.version)
-    plan = plan_with_texts(session, pattern.trials, token=TOKEN_PLACEHOLDER)
-    context: dict[str, Any] = {
-        "session": SimpleNamespace(token=TOKEN_PLACEHOLDER, is_final=False, version=session.version),
-        "title": protocol.title,
-        "mark": step.mark,
-        "protocol": protocol,
-        **trial_context(step, protocol),
-        "progress": progress(step, protocol),
-        "instructions_again": protocol.instructions.strip(),
-        "plan": plan,
-    }
-    return page(None, "trial", language=protocol.language, **context).content.decode()

@@ -7,10 +7,8 @@ confirms the id, leads to the sessions that an id has.
 import base64
 import hashlib
 import secrets
-from copy import copy
 from dataclasses import dataclass, field
 from datetime import date
-from time import monotonic
 from typing import Any
 from urllib.parse import urlencode
 
@@ -23,7 +21,7 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 from experiments import limits
 from experiments.models import Campaign, Experiment, ExperimentVersion
 from experiments.studies.lifecycle import FROZEN_FIELDS
-from judgments.sql.compiled_queries import Compiled
+from judgments.sessions.compiled_queries import Compiled
 
 
 @dataclass(frozen=True)
@@ -116,9 +114,6 @@ def count_arrival(experiment: Experiment, address: str) -> None:
     limits.count(f"arrivals:{experiment.pk}", limits.network(address), limit=settings.ARRIVALS_PER_MINUTE)
 
 
-CACHE_S = 0.5  # short, because a page shown from the cache may be out of date for so long
-MAX_CACHED_STUDIES = 200
-_cached: dict[str, tuple[float, ExperimentVersion]] = {}
 # The texts come from the version's protocol; other deferred fields are loaded when they are used.
 _newest_by_slug = Compiled(
     lambda slug: (
@@ -137,29 +132,6 @@ _newest_by_slug = Compiled(
 
 
 def newest_version_of(slug: str) -> ExperimentVersion | None:
-    """The newest version of a study with the study; None if the study was never opened.
-
-    The web server caches studies that take participants for half a second; enrollment reads their state again
-    before it allocates a place (see :mod:`~judgments.sessions.enrollment`).
-    """
-    version: ExperimentVersion | None
-    if not settings.BUFFER_TRIALS:
-        version = _newest_by_slug.first(slug)
-        return version
-    now = monotonic()
-    read_at, version = _cached.get(slug, (-CACHE_S, None))
-    if version is None or now - read_at >= CACHE_S:
-        version = _newest_by_slug.first(slug)
-        if version is None or not version.experiment.is_taking_participants:
-            return version
-        if len(_cached) >= MAX_CACHED_STUDIES:
-            _cached.clear()
-        _cached[slug] = (now, version)
-    version_copy = copy(version)  # requests in other threads use the cached one
-    version_copy.experiment = copy(version.experiment)
-    return version_copy
-
-
-def clear_cache() -> None:
-    """Empty the cache of versions."""
-    _cached.clear()
+    """The newest version of a study with the study; None if the study was never opened."""
+    version: ExperimentVersion | None = _newest_by_slug.first(slug)
+    return version

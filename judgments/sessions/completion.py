@@ -3,24 +3,18 @@
 import secrets
 from typing import Any
 
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from experiments.models import Experiment
 from experiments.studies.completion_url import filled_address
-from judgments.models import PlatformIdentity, Session
+from judgments.models import PlatformIdentity, Session, Trial
 from judgments.sessions.protocol import Protocol, protocol_of
 from judgments.sessions.removal import OVER_QUOTA, SCREENED_OUT
-from judgments.sql.statements import TABLES, execute
 
 ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"  # without characters that are easily misread
 ENDINGS = (OVER_QUOTA, SCREENED_OUT)  # events that say why a session ended before its trials
 COMPLETED_FIELDS = ("status", "screen", "completed_at", "completion_code")
-# Written out: composing this update takes the ORM as long as storing four answers.
-COMPLETE = """
-UPDATE {session} SET status = %s, screen = %s, completed_at = %s, completion_code = %s
-WHERE id = %s AND status IN (%s, %s) AND EXISTS (SELECT 1 FROM {trial} t WHERE t.session_id = {session}.id)
-  AND NOT EXISTS (SELECT 1 FROM {trial} t LEFT JOIN {judgment} j ON j.trial_id = t.id
-    WHERE t.session_id = {session}.id AND j.id IS NULL)""".format(**TABLES)
 
 
 class NotFinished(Exception):
@@ -48,9 +42,15 @@ def complete(session_id: int, protocol: Protocol) -> dict[str, Any] | None:
         "completed_at": timezone.now(),
         "completion_code": protocol.completion_code or new_code(),
     }
+    trials = Trial.objects.filter(session=OuterRef("pk"))
     # Race: one conditional update, so that a session is completed once and gets one code.
-    running = (Session.Status.ACTIVE.value, Session.Status.ABANDONED.value)
-    return changed if execute(COMPLETE, [*changed.values(), session_id, *running]) else None
+    finished = Session.objects.filter(
+        Exists(trials),
+        ~Exists(trials.filter(judgment__isnull=True)),
+        pk=session_id,
+        status__in=(Session.Status.ACTIVE, Session.Status.ABANDONED),
+    )
+    return changed if finished.update(**changed) else None
 
 
 def new_code() -> str:

@@ -36,9 +36,8 @@ from judgments.sessions.places import (
     places_left,
     refresh_state,
 )
-from judgments.sessions.trial_buffer import trial_buffer
-from judgments.sessions.trials import prepare_trials
-from judgments.sql.statements import insert_instances, insert_missing_rows, insert_rows, write_lock
+from judgments.sessions.trials import write_trials
+from judgments.write_lock import write_lock
 
 log = structlog.get_logger(__name__)
 
@@ -99,7 +98,6 @@ def allocate_places(version: ExperimentVersion, requests: Sequence[PlaceRequest]
     for session, (request, participant) in zip(sessions, admitted, strict=True):
         request.session, request.is_new = session, True
         new_ids.discard(participant.pk)
-        trial_buffer.add(session)
     if new_ids:  # inserted above, but the study has no place left for them
         Participant.objects.filter(pk__in=new_ids).delete()
 
@@ -124,29 +122,19 @@ def _insert_participants(
     experiment: Experiment, requests: Sequence[PlaceRequest], existing: Sequence[Participant | None]
 ) -> tuple[list[Participant], set[int]]:
     """The participant of each request, and the keys of those that did not exist before."""
-    now = timezone.now()
-    rows = {}
+    participants, new_ids = [], set()
     for request, participant in zip(requests, existing, strict=True):
         if participant is None:
-            name = pseudonym(experiment, request.arrival.key)
-            rows[name] = {
-                "experiment_id": experiment.pk,
-                "pseudonym": name,
-                "is_simulated": request.arrival.is_simulated,
-                "created_at": now,
-            }
-    # Race: the same arrival sent twice; the unique pseudonym decides which request enrolls it.
-    inserted = insert_missing_rows(Participant, list(rows.values()), key="pseudonym")
-    participants = []
-    for request, participant in zip(requests, existing, strict=True):
-        if participant is None:
-            name = pseudonym(experiment, request.arrival.key)
-            if name in inserted:
-                participant = Participant(pk=inserted[name], **rows[name])
-            else:
-                participant = Participant.objects.get(experiment=experiment, pseudonym=name)
+            # Race: the same arrival sent twice; the unique pseudonym decides which request enrolls it.
+            participant, is_new = Participant.objects.get_or_create(
+                experiment=experiment,
+                pseudonym=pseudonym(experiment, request.arrival.key),
+                defaults={"is_simulated": request.arrival.is_simulated},
+            )
+            if is_new:
+                new_ids.add(participant.pk)
         participants.append(participant)
-    return participants, set(inserted.values())
+    return participants, new_ids
 
 
 def _admitted(
@@ -237,7 +225,7 @@ def new_sessions(
     lists: Sequence[int],
     is_test: bool,
 ) -> list[Session]:
-    """Start one session each on the least-filled of these lists, which the caller has locked."""
+    """Start one session each, with its trials, on the least-filled of these lists, which are locked."""
     if not arrivals:
         return []
     if not lists:
@@ -268,7 +256,9 @@ def new_sessions(
                 },
             )
         )
-    insert_instances(sessions, key="token")
+    for session in sessions:
+        session.save(force_insert=True)  # SQLite before 3.35 does not return the keys of several rows
+    write_trials(sessions)
     return sessions
 
 
@@ -283,18 +273,18 @@ def store_consents(
     ticks = statements or [()] * len(sessions)
     digests = [hashlib.sha256(text.encode()).hexdigest() for text in texts]
     now = timezone.now()
-    rows = [
-        {
-            "participant_id": session.participant_id,
-            "session_id": session.pk,
-            "text_sha256": digest,
-            "given": given,
-            "statements": list(ticked),
-            "at": now,
-        }
+    consents = [
+        Consent(
+            participant_id=session.participant_id,
+            session=session,
+            text_sha256=digest,
+            given=given,
+            statements=list(ticked),
+            at=now,
+        )
         for session, digest, ticked in zip(sessions, digests, ticks, strict=True)
     ]
-    insert_rows(Consent, rows)
+    Consent.objects.bulk_create(consents)
 
 
 def arrive(
@@ -315,8 +305,6 @@ def arrive(
     session = arrival_queue.serve(request)
     if request.is_new:
         counters.add(("arrivals_total", 1))
-    else:
-        prepare_trials(session)
     return session
 
 
@@ -430,9 +418,7 @@ def begin_preview(
     """
     arrival = Arrival(key=f"preview:{key}", recruiter="preview")
     number = round_number or experiment.current_round
-    session = _preview_session(experiment, version, arrival, consent_text, round_number=number)
-    prepare_trials(session)
-    return session
+    return _preview_session(experiment, version, arrival, consent_text, round_number=number)
 
 
 @transaction.atomic

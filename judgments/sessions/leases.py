@@ -1,7 +1,6 @@
 """Leases on list places: each answer renews its session's lease, and expired ones free the place."""
 
 from datetime import datetime, timedelta
-from functools import cache
 from typing import Any
 
 from django.db import transaction
@@ -9,11 +8,8 @@ from django.utils import timezone
 
 from judgments.models import Session, SessionEvent
 from judgments.sessions.places import check_taking, locked_lists
-from judgments.sessions.protocol import Protocol, protocol_of
-from judgments.sql.statements import TABLES, execute
+from judgments.sessions.protocol import protocol_of
 
-# Written out, as all that runs for an answer (judgments.sessions.recording).
-RENEW = "UPDATE {session} SET {changes} WHERE id = %s AND status = %s AND lease_expires_at >= %s"
 FRESH = timedelta(seconds=30)  # a lease renewed so recently is not written again
 EXPIRED_AT_ONCE = 10_000  # sessions in one run; the next run continues
 
@@ -39,16 +35,11 @@ def is_fresh(status: str, lease_expires_at: datetime | None, *, lease_minutes: i
     return -FRESH < age < FRESH  # far ahead, it was renewed before the clock was set back
 
 
-def is_late(status: str, last_seen_at: datetime | None, protocol: Protocol) -> bool:
-    """Whether an unfinished session was left alone for longer than its study lets participants return."""
-    if status in Session.Status.final() or last_seen_at is None:
-        return False
-    return timezone.now() - last_seen_at > protocol.resume_limit
-
-
 def is_too_late(session: Session) -> bool:
-    """The same of a session that was loaded."""
-    return is_late(session.status, session.last_seen_at, protocol_of(session.version))
+    """Whether an unfinished session was left alone for longer than its study lets participants return."""
+    if session.is_final or session.last_seen_at is None:
+        return False
+    return timezone.now() - session.last_seen_at > protocol_of(session.version).resume_limit
 
 
 def renew(session: Session, *, screen: str = "") -> None:
@@ -59,25 +50,13 @@ def renew(session: Session, *, screen: str = "") -> None:
     """
     now = timezone.now()
     changed = _renewal(session.experiment.lease_minutes, now, screen)
-    if not renew_live(session.pk, session.experiment.lease_minutes, screen=screen):
+    active = Session.objects.filter(pk=session.pk, status=Session.Status.ACTIVE)
+    # Race: the session may end or expire after it was read, so only a live lease is renewed right away.
+    if not active.filter(lease_expires_at__gte=now).update(**changed):
         take_back(session)
-        Session.objects.filter(pk=session.pk, status=Session.Status.ACTIVE).update(**changed)
+        active.update(**changed)
     for name, value in changed.items():
         setattr(session, name, value)
-
-
-def renew_live(session_id: int, lease_minutes: int, *, screen: str = "") -> bool:
-    """Renew a lease that has not expired, without loading its session; False where it has."""
-    now = timezone.now()
-    changed = _renewal(lease_minutes, now, screen)
-    # Race: the session may end or expire after it was read, so only a live lease is renewed right away.
-    live = [session_id, Session.Status.ACTIVE.value, now]
-    return bool(execute(_renew_sql(tuple(changed)), [*changed.values(), *live]))
-
-
-@cache
-def _renew_sql(columns: tuple[str, ...]) -> str:
-    return RENEW.format(**TABLES, changes=", ".join(f"{name} = %s" for name in columns))
 
 
 def _renewal(lease_minutes: int, now: datetime, screen: str) -> dict[str, Any]:

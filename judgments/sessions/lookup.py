@@ -2,7 +2,7 @@
 
 from experiments.studies.lifecycle import FROZEN_FIELDS
 from judgments.models import Session
-from judgments.sql.compiled_queries import Compiled
+from judgments.sessions.compiled_queries import Compiled
 
 # The texts come from the protocol; what else is deferred is loaded when it is used.
 _session_by_token = Compiled(

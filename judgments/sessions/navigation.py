@@ -1,6 +1,5 @@
 """Navigation: the screen a participant sees next, decided from the state of the session."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
@@ -8,12 +7,9 @@ from django.db.models import Count, Max, Q
 from django.utils import timezone
 
 from judgments.models import Session, Trial
+from judgments.sessions.compiled_queries import Compiled
 from judgments.sessions.leases import renew
 from judgments.sessions.protocol import protocol_of
-from judgments.sessions.trial_buffer import trial_buffer
-from judgments.sessions.trials import TrialRow
-from judgments.sql.compiled_queries import Compiled
-from judgments.sql.statements import execute
 
 Screen = Literal[
     "questionnaire",
@@ -37,9 +33,6 @@ Screen = Literal[
 PRACTICE = Q(kind="practice")
 BEFORE_TRIALS = ("consent", "questionnaire", "instructions", "quiz-")
 AMONG_TRIALS = ("practice", "feedback-", "block-")
-FIRST_SHOWN = f"""
-UPDATE "{Trial._meta.db_table}" SET shown_at = %s
-WHERE session_id = %s AND public_id = %s AND shown_at IS NULL"""
 WARM_UP = {"training": "training-1", "modulus": "modulus"}  # stored screen at the start of each
 CONTINUE_SCREENS = {"questionnaire", "instructions", "ready", "break", "feedback", "lapsed"}
 
@@ -105,7 +98,7 @@ class Step:
     """A screen with the trial that it shows or that follows it."""
 
     screen: Screen
-    trial: Trial | TrialRow | None = None
+    trial: Trial | None = None
     n_blocks: int = 1
     n_trials: int = 0  # without practice
     n_answered: int = 0
@@ -119,16 +112,16 @@ class Step:
         return self.screen
 
     @property
-    def current_trial(self) -> Trial | TrialRow:
+    def current_trial(self) -> Trial:
         """The trial of a screen that always has one."""
         assert self.trial is not None
         return self.trial
 
 
-def next_step(session: Session, *, unanswered: Sequence[TrialRow] = ()) -> Step:
-    """The current step of a session; ``unanswered`` are its trials if the caller has loaded them."""
+def next_step(session: Session) -> Step:
+    """The current step of a session."""
     protocol = protocol_of(session.version)
-    trial = unanswered[0] if unanswered else None if session.is_final else _first_unanswered.first(session.pk)
+    trial = None if session.is_final else _first_unanswered.first(session.pk)
     has_expired = session.lease_expires_at is None or session.lease_expires_at < timezone.now()
     screen = decide(
         State(
@@ -149,7 +142,7 @@ def next_step(session: Session, *, unanswered: Sequence[TrialRow] = ()) -> Step:
     if screen == "feedback":
         position = session.screen.removeprefix("feedback-")
         trial = session.trials.select_related("judgment").get(position=position)
-    counts = _counts_of(unanswered) or (None if session.is_final else _counts.first(session.pk))
+    counts = None if session.is_final else _counts.first(session.pk)
     n_blocks, n_trials, n_answered = counts or (None, 0, 0)
     return Step(
         screen,
@@ -177,11 +170,6 @@ _counts = Compiled(
         .values_list("n_blocks", "n_trials", "n_answered")
     )
 )
-
-
-def _counts_of(unanswered: Sequence[TrialRow]) -> tuple[int, int, int] | None:
-    blocks = [trial.block for trial in unanswered if trial.kind != "practice"]
-    return (max(blocks), len(blocks), 0) if blocks else None
 
 
 def _next_warm_up(screen: Screen, warm_up: tuple[str, ...]) -> str:
@@ -226,9 +214,8 @@ def after(step: Step) -> str:
     return f"block-{step.trial.block}"
 
 
-def show(session: Session, trial: Trial | TrialRow) -> None:
+def show(session: Session, trial: Trial) -> None:
     """Record the server's time when a trial is first shown."""
     if trial.shown_at is None:
         trial.shown_at = timezone.now()
-        if not trial_buffer.note_shown(session.token, trial.shown_at):
-            execute(FIRST_SHOWN, [trial.shown_at, session.pk, trial.public_id])
+        Trial.objects.filter(pk=trial.pk, shown_at__isnull=True).update(shown_at=trial.shown_at)

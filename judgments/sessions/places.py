@@ -18,7 +18,7 @@ from experiments.design.balance import min_expected_judgments
 from experiments.lists.rounds import count_showings, current_round
 from experiments.models import Campaign, Experiment, ExperimentVersion, PresentationList
 from judgments.models import Flag, Session, Submission
-from judgments.sql.compiled_queries import Compiled
+from judgments.sessions.compiled_queries import Compiled
 
 VOLATILE_FIELDS = ("status", "max_participants", "lease_minutes", "current_round")
 

@@ -1,20 +1,13 @@
-"""Trials of a session: created from the planned list, read as light rows, and sent to the browser as a plan.
+"""Trials of a session: created from the planned list, and sent to the browser as a plan.
 
-:class:`TrialTemplate` is one planned trial, shared by all sessions of a list; :class:`TrialRow` is a stored
-trial without the overhead of a model instance, because every answer reads one and every plan all of them. The
-plan contains sentences and opaque ids, but neither conditions nor expected answers.
+:class:`TrialTemplate` is one planned trial, shared by all sessions of a list. The plan contains sentences and
+opaque ids, but neither conditions nor expected answers.
 """
 
-import json
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import lru_cache
-from typing import Any, NamedTuple
-
-from django.db import transaction
-from django.db.models import Count
+from typing import Any
 
 from experiments.lists.extra_trials import CHECK
 from experiments.materials.markup import as_nodes, is_marked, paragraphs
@@ -24,77 +17,9 @@ from experiments.tasks.base import Task
 from judgments.models import Session, Trial
 from judgments.models.trial import derive_public_ids
 from judgments.sessions.protocol import protocol_of
-from judgments.sql.compiled_queries import Compiled
-from judgments.sql.statements import TABLES, as_bool, as_datetime, as_json, insert_rows, select
 
 PLAN_FORMAT = 1
 ENGINE_VERSION = "1.2.0"
-READ_COLUMNS = [
-    "id",
-    "session_id",
-    "position",
-    "kind",
-    "block",
-    "public_id",
-    "expected_first",
-    "shown",
-    "correct",
-    "shown_at",
-]
-SESSION_TRIALS = """
-SELECT {columns}, p.good_id, p.bad_id, EXISTS (SELECT 1 FROM {judgment} j WHERE j.trial_id = t.id)
-FROM {trial} t LEFT JOIN {minimalpair} p ON p.id = t.pair_id
-WHERE t.session_id = %s ORDER BY t.position""".format(
-    **TABLES, columns=", ".join(f"t.{name}" for name in READ_COLUMNS)
-)
-
-
-class PairMembers(NamedTuple):
-    """Sentences of a minimal pair, by key."""
-
-    good_id: int
-    bad_id: int
-
-
-@dataclass(slots=True)
-class TrialRow:
-    """One stored trial with the columns of :class:`~judgments.models.Trial` and the members of its pair."""
-
-    pk: int
-    session_id: int
-    position: int
-    kind: str
-    block: int
-    public_id: str
-    expected_first: bool | None
-    shown: dict[str, Any]
-    correct: dict[str, Any]
-    shown_at: datetime | None
-    pair: PairMembers | None
-    is_answered: bool
-
-
-def trial_rows(session: Session) -> list[TrialRow]:
-    """A session's trials in order."""
-    return [_trial_row(row) for row in select(SESSION_TRIALS, [session.pk])]
-
-
-def _trial_row(row: tuple[Any, ...]) -> TrialRow:
-    key, session, position, kind, block, public_id, expected, shown, correct, at, good, bad, answered = row
-    return TrialRow(
-        key,
-        session,
-        position,
-        kind,
-        block,
-        public_id,
-        as_bool(expected),
-        as_json(shown),
-        as_json(correct),
-        as_datetime(at),
-        PairMembers(good, bad) if good is not None else None,
-        bool(answered),
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,38 +36,18 @@ class TrialTemplate:
     is_pair: bool
 
 
-@transaction.atomic
-def prepare_trials(session: Session) -> None:
-    """Insert the trials of a session that has none."""
-    # Race: the row lock makes a second request wait, which then finds the trials.
-    locked = Session.objects.select_for_update().get(pk=session.pk)
-    if locked.list_id is None or locked.is_final or session.trials.exists():
-        return
-    write_trials(session)
+def write_trials(sessions: Sequence[Session]) -> None:
+    """Insert the trials of sessions just created, in the caller's transaction."""
+    Trial.objects.bulk_create([trial for session in sessions for trial in build_trials(session)])
 
 
-def write_trials(session: Session) -> None:
-    """Insert the trials of a session that the caller has locked or just created."""
-    insert_rows(Trial, trials_of(session), ignore_conflicts=True)
-
-
-def trials_of(
-    session: Session, *, rotation: int | None = None, ids: Iterator[str] | None = None
-) -> list[dict[str, Any]]:
-    """Columns of the session's trials, not yet stored; a function of its list, rotation and token.
-
-    ``rotation`` defaults to :func:`rotation_of`, ``ids`` to the public ids of the session's token.
-    """
-    protocol, templates = protocol_of(session.version), _templates(session)
-    rotation = rotation_of(session) if rotation is None else rotation
+def build_trials(session: Session) -> list[Trial]:
+    """The session's trials, not yet stored; a function of its list, rotation and token."""
+    protocol, templates, rotation = protocol_of(session.version), _templates(session), rotation_of(session)
     arranged = protocol.task.arrange(protocol.settings, turn=rotation)
-    ids = ids or derive_public_ids(session.token, n_public_ids(session))
-    return [_row(session, template, ids, rotation=rotation, arranged=arranged) for template in templates]
-
-
-def n_public_ids(session: Session) -> int:
-    """Number of public ids of a session: one for each trial and each option."""
-    return sum(1 + len(template.members) for template in _templates(session))
+    # One public id for each trial and each option.
+    ids = derive_public_ids(session.token, sum(1 + len(template.members) for template in templates))
+    return [_trial(session, template, ids, rotation=rotation, arranged=arranged) for template in templates]
 
 
 def _templates(session: Session) -> tuple[TrialTemplate, ...]:
@@ -154,25 +59,8 @@ def rotation_of(session: Session) -> int:
     protocol, templates = protocol_of(session.version), _templates(session)
     if type(protocol.task).arrange is Task.arrange and not any(template.is_set for template in templates):
         return 0
-    return sum(n for (n,) in _n_earlier(session.list_id, session.pk, is_test=session.is_test))
-
-
-def rotation_key(session: Session, rotation: int) -> str:
-    """A key shared by rotations that yield the same trials."""
-    protocol = protocol_of(session.version)
-    period = math.lcm(*(max(1, len(template.members)) for template in _templates(session) if template.is_set))
-    return json.dumps([protocol.task.arrange(protocol.settings, turn=rotation), rotation % period])
-
-
-_n_earlier = Compiled(
-    lambda list_id, pk, is_test: (
-        Session.objects.filter(list=list_id, is_test=is_test, pk__lt=pk)
-        .order_by()
-        .values("list")
-        .annotate(n=Count("pk"))
-        .values_list("n")
-    )
-)
+    earlier = Session.objects.filter(list=session.list_id, is_test=session.is_test, pk__lt=session.pk)
+    return earlier.count()
 
 
 @lru_cache(maxsize=128)
@@ -210,20 +98,21 @@ def _template(planned: PlannedTrial, sentences: dict[int, Sentence], *, language
     return TrialTemplate(columns, payload, tuple(members), is_set, is_pair)
 
 
-def _row(
+def _trial(
     session: Session, template: TrialTemplate, ids: Iterator[str], *, rotation: int, arranged: dict[str, Any]
-) -> dict[str, Any]:
-    row = {"session_id": session.pk, "public_id": next(ids), **template.columns}
+) -> Trial:
+    trial = Trial(session=session, public_id=next(ids), **template.columns)
     if template.is_set or template.is_pair:
         order = _rotated(template.members, rotation) if template.is_set else template.members
-        if template.is_pair and not row["expected_first"]:
+        if template.is_pair and not trial.expected_first:
             order = order[::-1]
         screen = {"options": [{"id": next(ids), **option} for option in order], **arranged}
     else:
         screen = {**template.members[0], **arranged}
-    is_judged = row["kind"] in {"catch", "practice"}
-    row["correct"] = _correct(screen, template.payload, is_first=row["expected_first"]) if is_judged else {}
-    return {**row, "shown": screen}
+    trial.shown = screen
+    if trial.kind in {"catch", "practice"}:
+        trial.correct = _correct(screen, template.payload, is_first=trial.expected_first)
+    return trial
 
 
 def _rotated(members: Sequence[dict[str, Any]], rotation: int) -> Sequence[dict[str, Any]]:
@@ -260,7 +149,7 @@ def _correct(screen: dict[str, Any], payload: dict[str, Any], *, is_first: bool 
     return {**correct, "low": low, "high": high}
 
 
-def plan_of(session: Session, trials: Sequence[TrialRow], *, sentence_of: Any) -> dict[str, Any]:
+def plan_of(session: Session, trials: Sequence[Trial], *, sentence_of: Any) -> dict[str, Any]:
     """Everything a browser needs to run all trials without further requests, as JSON-ready values.
 
     ``sentence_of`` converts a shown sentence to text, language and direction. The plan marks practice trials,
@@ -289,14 +178,14 @@ def plan_of(session: Session, trials: Sequence[TrialRow], *, sentence_of: Any) -
         "resume_gap_s": round(protocol.resume_gap.total_seconds()),
         "n_blocks": max((trial.block for trial in trials if trial.kind != "practice"), default=1),
         "trials": [
-            _trial(trial, common=common, parts=trial_parts, sentence_of=sentence_of)
+            _planned_trial(trial, common=common, parts=trial_parts, sentence_of=sentence_of)
             for trial, trial_parts in zip(trials, parts, strict=True)
         ],
     }
 
 
-def _trial(
-    trial: TrialRow, *, common: dict[str, Any], parts: dict[str, Any], sentence_of: Any
+def _planned_trial(
+    trial: Trial, *, common: dict[str, Any], parts: dict[str, Any], sentence_of: Any
 ) -> dict[str, Any]:
     planned: dict[str, Any] = {
         "id": trial.public_id,
@@ -305,6 +194,6 @@ def _trial(
         "is_practice": trial.kind == "practice",
         "options": [sentence_of(option) for option in trial.shown.get("options", ())],
         "sentence": sentence_of(trial.shown) if "text" in trial.shown else None,
-        "is_answered": trial.is_answered,
+        "is_answered": hasattr(trial, "judgment"),
     }
     return planned if parts == common else {**planned, "parts": parts}

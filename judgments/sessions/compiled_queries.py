@@ -4,8 +4,8 @@ Between the link and the first trial a participant waits for some fifteen querie
 compose one than the database to run it. The queries stay ordinary querysets and return what these return.
 
 This uses parts of Django that are not documented (``get_compiler``, ``klass_info``, ``_iterable_class``,
-``get_related_populators``). It serves the floor for opening a session with 50 at once; the tests compare its
-results with those of the querysets, so a Django release that changes these parts fails them.
+``get_related_populators``). It serves the floors for opening sessions and for answers with 50 at once. The
+tests compare its results with those of the querysets, so a Django release that changes them fails.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -15,8 +15,6 @@ from typing import Any
 
 from django.db import connection, models
 from django.db.models.query import ModelIterable, get_related_populators
-
-from judgments.sql.statements import adapted, select
 
 MARKS: dict[type, Callable[[int], Any]] = {  # stand in for values while the SQL is worked out
     str: lambda place: f"\u29e2 {place}",
@@ -67,7 +65,7 @@ class _Plan:
     def of(cls, queryset: models.QuerySet[Any, Any], marks: Sequence[Any]) -> "_Plan":
         compiler = queryset.query.get_compiler(using=queryset.db)
         sql, parameters = compiler.as_sql()
-        sent = adapted(marks)
+        sent = _adapted(marks)
         places = tuple(
             (at, sent.index(parameter)) for at, parameter in enumerate(parameters) if parameter in sent
         )
@@ -80,10 +78,18 @@ class _Plan:
         parameters = list(self.constants)
         for at, which in self.places:
             parameters[at] = values[which]
-        rows: Iterable[Sequence[Any]] = select(self.sql, parameters)
+        with connection.cursor() as cursor:
+            cursor.execute(self.sql, _adapted(parameters))
+            rows: Iterable[Sequence[Any]] = cursor.fetchall()
         if self.converters:
             rows = self.compiler.apply_converters(rows, self.converters)
         return [self.read(row) for row in rows]
+
+
+def _adapted(values: Sequence[Any]) -> list[Any]:
+    """Values as the database's driver takes them."""
+    adapt = connection.ops.adapt_datetimefield_value
+    return [adapt(value) if isinstance(value, datetime) else value for value in values]
 
 
 def _reader(queryset: models.QuerySet[Any, Any], compiler: Any) -> Callable[[Sequence[Any]], Any]:

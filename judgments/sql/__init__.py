@@ -1,1 +1,0 @@
-"""Written-out SQL and compiled querysets, for what participants wait for."""
