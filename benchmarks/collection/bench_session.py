@@ -4,14 +4,12 @@ Run ``python benchmarks/collection/bench_session.py``; ``BENCH_POSTGRES=postgres
 PostgreSQL, in which databases are made and dropped. A session is what ``bench_peers.py`` sends: link, consent
 with scripts, 20 forced choices with one request each, the last of which returns the page with the code. The
 requests go to ``config.wsgi.application`` without a server or socket between, so that only the application
-and its database driver are measured: user and system seconds of the process, the writer of buffered trials
-included.
+and its database driver are measured: user and system seconds of the process.
 
 The bound is the plain view of ``bench_load.py``, called in the same way, one row for each request.
 ``--beside FOLDER`` measures another checkout in turns with this one, such as an earlier commit. A session's
 figure is the median of a round, then of the rounds. Cores that others use change their speed within a run:
-compare figures of one run only. Where a session takes longer than half a second by the clock, the cached
-version of the study expires in between, which adds a query to each opening.
+compare figures of one run only.
 """
 
 import argparse
