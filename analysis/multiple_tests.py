@@ -3,6 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from .unrounded import unrounded_pingouin
+
 PValues = list[float | None]
 
 
@@ -18,13 +22,7 @@ def holm(p_values: Sequence[float | None]) -> PValues:
     >>> holm([0.01, None, 0.04])
     [0.02, None, 0.04]
     """
-    ordered = _ordered(p_values)
-    corrected: PValues = [None] * len(p_values)
-    highest = 0.0
-    for rank, (p, place) in enumerate(ordered):
-        highest = max(highest, min(1.0, (len(ordered) - rank) * p))
-        corrected[place] = highest
-    return corrected
+    return _corrected(p_values, "holm")
 
 
 def benjamini_hochberg(p_values: Sequence[float | None]) -> PValues:
@@ -44,18 +42,16 @@ def benjamini_hochberg(p_values: Sequence[float | None]) -> PValues:
     >>> benjamini_hochberg([0.01, None, 0.04, 0.03])
     [0.03, None, 0.04, 0.04]
     """
-    ordered = _ordered(p_values)
-    corrected: PValues = [None] * len(p_values)
-    lowest = 1.0
-    for rank, (p, place) in reversed(list(enumerate(ordered, start=1))):
-        lowest = min(lowest, p * len(ordered) / rank)
-        corrected[place] = lowest
-    return corrected
+    return _corrected(p_values, "fdr_bh")
 
 
-def _ordered(p_values: Sequence[float | None]) -> list[tuple[float, int]]:
-    """Return the defined p values from the smallest, each with its place."""
-    return sorted((p, place) for place, p in enumerate(p_values) if p is not None)
+def _corrected(p_values: Sequence[float | None], method: str) -> PValues:
+    """Return the corrected p values of ``pingouin.multicomp``; undefined ones are no tests."""
+    if all(p is None for p in p_values):
+        return [None] * len(p_values)
+    with unrounded_pingouin() as pingouin:
+        _, corrected = pingouin.multicomp(np.array(p_values, dtype=np.float64), method=method)
+    return [None if p is None else float(q) for p, q in zip(p_values, corrected, strict=True)]
 
 
 CORRECTIONS = {"holm": holm, "bh": benjamini_hochberg}

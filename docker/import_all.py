@@ -24,13 +24,14 @@ BY_SETTINGS = (
     "psycopg_pool",
     "storages.backends.s3",
 )
+ON_FIRST_USE = ("pingouin",)  # imported within functions
 EXTRAS = {"torch", "transformers", "tokenizers", "kenlm", "sentry_sdk"}  # not part of the image
 
 
 def main() -> None:
     """Import all modules; one that needs an extra is left out."""
     django.setup()
-    for name in BY_SETTINGS:
+    for name in (*BY_SETTINGS, *ON_FIRST_USE):
         importlib.import_module(name)
     for package in PACKAGES:
         for module in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):

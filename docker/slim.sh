@@ -6,10 +6,15 @@ set -eu
 cd "$1"/lib/python3.*/site-packages
 
 # Test suites and their data. Imports of the packages themselves need none of them.
-for package in certifi csp jsonschema jsonschema_specifications numpy pandas pyarrow qrcode referencing scipy; do
+for package in certifi csp jsonschema jsonschema_specifications matplotlib numpy pandas pyarrow qrcode referencing scipy \
+    sklearn statsmodels xarray; do
     find "$package" -depth -type d -name tests -exec rm -rf {} +
 done
 rm -rf jsonschema/benchmarks
+
+# Example data.
+find statsmodels/datasets pingouin/datasets -type f -name '*.csv' ! -name datasets.csv -delete
+rm -rf sklearn/datasets/data sklearn/datasets/images matplotlib/mpl-data/sample_data
 
 # Sources, headers and stubs: for compilers and editors. Catalogues of messages are read in their compiled form.
 find . -type f \( -name '*.pyx' -o -name '*.pxd' -o -name '*.pxi' -o -name '*.pyi' -o -name '*.h' -o -name '*.hpp' \

@@ -26,7 +26,6 @@ COMPARED = (
     "pytest",
     "pytest-xdist",
     "hypothesis",
-    "pingouin",
     "statsmodels",
     "krippendorff",
     "scikit-learn",

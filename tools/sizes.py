@@ -6,7 +6,7 @@ from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
 LOCK = Path(__file__).resolve().parents[1] / "lock" / "base.txt"
-LIMIT_MB = 800  # of the base install; see docs/benchmarks.md
+LIMIT_MB = 1150  # of the base install; see docs/benchmarks.md
 N_LARGEST = 20
 
 

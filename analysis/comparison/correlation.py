@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from ..unrounded import unrounded_pingouin
 from .criteria import as_floats
 
 
@@ -50,10 +51,14 @@ def association(human_delta: npt.ArrayLike, model_delta: npt.ArrayLike) -> Assoc
             mean_abs_difference=distance, status=status,
         )  # fmt: skip
     slope = float(np.cov(x, y, ddof=0)[0, 1] / x.var())
+    with unrounded_pingouin() as pingouin:
+        pearson, spearman = (
+            float(pingouin.corr(x, y, method=method)["r"].iloc[0]) for method in ("pearson", "spearman")
+        )
     return Association(
         n=int(x.size),
-        pearson_r=pearson_r(x, y),
-        spearman_r=pearson_r(ranks(x), ranks(y)),
+        pearson_r=pearson,
+        spearman_r=spearman,
         slope=slope,
         intercept=float(y.mean() - slope * x.mean()),
         mean_abs_difference=distance,

@@ -1,4 +1,4 @@
-"""Bayes factors of t tests and proportions, by a quadrature that is stable for any t."""
+"""Bayes factors of t tests and proportions."""
 
 from dataclasses import dataclass
 
@@ -6,9 +6,10 @@ import numpy as np
 import scipy
 
 from ..errors import BadInput
+from ..unrounded import unrounded_pingouin
 
 SCALE = 2**0.5 / 2
-"""Width r of the Cauchy prior of the effect size: √2/2 exactly, where pingouin uses .707."""
+"""Width r of the Cauchy prior of the effect size: √2/2 exactly, where pingouin's default is .707."""
 # Grid of log g with a step of .01: the integrand is negligible outside it, and the sum agrees with R to nine
 # digits.
 _GRID = np.linspace(-9.0, 60.0, 6901)
@@ -35,10 +36,8 @@ def jzs_bayes_factor(
 
     Notes
     -----
-    With δ | g ~ N(0, g r²) and g ~ InverseGamma(½, ½), the marginal of t given g is a scaled t, and the
-    posterior probability of δ > 0 given g is a t distribution function with one more degree of freedom.
-    One integral over log g remains; it is summed on a fixed grid in logarithms, so very large
-    t neither overflow nor vanish. Equal to R's BayesFactor to nine digits.
+    ``pingouin.bayesfactor_ttest``; an integral in logarithms where it has no answer: one-sided factors, and
+    factors above the largest float.
 
     References
     ----------
@@ -55,7 +54,26 @@ def jzs_bayes_factor(
     df = n - 1 if n_other == 0 else n + n_other - 2
     if t is None or not np.isfinite(t) or df < 1:
         return BayesFactor(None, None, "too_few")
+    if not one_sided:
+        with unrounded_pingouin() as pingouin:
+            value = float(
+                pingouin.bayesfactor_ttest(np.float64(t), n, n_other or None, paired=n_other == 0, r=scale)
+            )
+        if 0 < value < np.inf:
+            return BayesFactor(value, float(np.log10(value)))
     size = n if n_other == 0 else n * n_other / (n + n_other)
+    total = _log_factor(float(t), size, df, one_sided=one_sided, scale=scale)
+    with np.errstate(over="ignore"):
+        return BayesFactor(float(np.exp(np.float64(total))), total / float(np.log(10)))
+
+
+def _log_factor(t: float, size: float, df: float, *, one_sided: bool, scale: float) -> float:
+    """Compute the natural logarithm of the factor.
+
+    With δ | g ~ N(0, g r²) and g ~ InverseGamma(½, ½), the marginal of t given g is a scaled t, and the
+    posterior probability of δ > 0 given g is a t distribution function with one more degree of freedom.
+    The remaining integral over log g is summed on a fixed grid.
+    """
     g = np.exp(_GRID)
     prior = -0.5 / g - 0.5 * _GRID - 0.5 * np.log(2 * np.pi)  # density of log g
     spread = 1 + size * g * scale**2
@@ -64,9 +82,7 @@ def jzs_bayes_factor(
     if one_sided:
         lean = t * np.sqrt((spread - 1) / spread * (df + 1) / (df + t**2 / spread))
         exponent = exponent + np.log(2) + scipy.stats.t.logcdf(lean, df + 1)
-    total = float(scipy.special.logsumexp(exponent) + np.log(_GRID[1] - _GRID[0]))
-    with np.errstate(over="ignore"):
-        return BayesFactor(float(np.exp(np.float64(total))), total / float(np.log(10)))
+    return float(scipy.special.logsumexp(exponent) + np.log(_GRID[1] - _GRID[0]))
 
 
 def share_bayes_factor(k: int, n: int) -> BayesFactor:
@@ -74,7 +90,8 @@ def share_bayes_factor(k: int, n: int) -> BayesFactor:
 
     Notes
     -----
-    B(k + 1, n - k + 1) / ½ⁿ. Like the binomial test it needs independent choices.
+    B(k + 1, n - k + 1) / ½ⁿ, ``pingouin.bayesfactor_binom`` with a uniform prior; by the logarithm of that
+    formula above the largest float. Like the binomial test it needs independent choices.
 
     Examples
     --------
@@ -83,6 +100,10 @@ def share_bayes_factor(k: int, n: int) -> BayesFactor:
     """
     if n == 0:
         return BayesFactor(None, None, "no_data")
+    with unrounded_pingouin() as pingouin:
+        value = float(pingouin.bayesfactor_binom(k, n))
+    if 0 < value < np.inf:
+        return BayesFactor(value, float(np.log10(value)))
     log10 = float((scipy.special.betaln(k + 1, n - k + 1) + n * np.log(2)) / np.log(10))
     return BayesFactor(float(10.0 ** min(log10, 308)), log10)  # 1e308 is close to the largest float64
 

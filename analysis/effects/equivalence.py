@@ -10,7 +10,7 @@ import scipy
 from ..errors import BadInput
 from ..multiple_tests import with_adjusted
 from ..rows import Floats
-from .contrasts import Contrast, paired_contrast
+from .contrasts import Contrast, paired_contrast, t_test
 from .five_analyses import ALPHA, contrast_rows, rating_contrast
 from .sign_tests import sign_test
 
@@ -61,7 +61,7 @@ def tost(tested: Contrast, bound: float, *, method: str = "TOST") -> Equivalence
 
     Notes
     -----
-    t = (mean(D) ± bound) / SE with the degrees of freedom of the t test, paired or Welch's.
+    ``pingouin.ttest``, paired or Welch's, against each bound; ``pingouin.tost`` returns the larger p only.
 
     References
     ----------
@@ -73,21 +73,19 @@ def tost(tested: Contrast, bound: float, *, method: str = "TOST") -> Equivalence
     >>> found.verdict, round(found.ci_low, 3), round(found.ci_high, 3)
     ('equivalent', -0.138, 0.088)
     """
-    if tested.status != "ok" or tested.mean_difference is None or tested.df is None:
+    if tested.status != "ok":
         return Equivalence(tested.status, tested.n, tested.mean_difference, method=method)
-    assert tested.ci_high is not None
-    mean, df = tested.mean_difference, tested.df
-    # The error from the 95 % interval: t / mean would be undefined for a mean of 0.
-    error = float((tested.ci_high - mean) / scipy.stats.t.ppf(0.975, df))
-    half = float(scipy.stats.t.ppf(0.5 + CONFIDENCE / 2, df)) * error
+    assert tested.samples is not None
+    good, bad = tested.samples
+    interval = t_test(good, bad, paired=tested.is_paired, confidence=CONFIDENCE)
     return Equivalence(
         "ok",
         n=tested.n,
-        estimate=mean,
-        ci_low=mean - half,
-        ci_high=mean + half,
-        p_lower=float(scipy.stats.t.sf((mean + bound) / error, df)),
-        p_upper=float(scipy.stats.t.cdf((mean - bound) / error, df)),
+        estimate=tested.mean_difference,
+        ci_low=interval["ci_low"],
+        ci_high=interval["ci_high"],
+        p_lower=t_test(good + bound, bad, paired=tested.is_paired)["p_greater"],
+        p_upper=t_test(bad + bound, good, paired=tested.is_paired)["p_greater"],
         p_difference=tested.p,
         method=method,
     )

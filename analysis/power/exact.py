@@ -8,6 +8,7 @@ import scipy
 
 from ..errors import BadInput
 from ..rows import Floats
+from ..unrounded import unrounded_pingouin
 
 ALPHA = 0.05
 TARGET = 0.8
@@ -83,7 +84,8 @@ def paired_t_power(n: int, d_z: npt.ArrayLike, *, alpha: float = ALPHA) -> Float
 
     Notes
     -----
-    P(T' > t_{1 - α/2}) with T' the noncentral t of n - 1 degrees of freedom and noncentrality d_z √n.
+    P(T' > t_{1 - α/2}) with T' the noncentral t of n - 1 degrees of freedom and noncentrality d_z √n:
+    ``pingouin.power_ttest`` one-tailed at α/2, because two-tailed power counts the wrong direction, too.
 
     Examples
     --------
@@ -93,8 +95,9 @@ def paired_t_power(n: int, d_z: npt.ArrayLike, *, alpha: float = ALPHA) -> Float
     d = np.asarray(d_z, dtype=np.float64)
     if n < 2:
         return np.zeros(d.shape)
-    cut = scipy.stats.t.ppf(1 - alpha / 2, n - 1)
-    power: Floats = np.asarray(scipy.stats.nct.sf(cut, n - 1, d * np.sqrt(n)), dtype=np.float64)
+    with unrounded_pingouin() as pingouin:
+        found = pingouin.power_ttest(d, n, alpha=alpha / 2, contrast="paired", alternative="greater")
+    power: Floats = np.asarray(found, dtype=np.float64)
     # Where scipy's noncentral t is NaN, the noncentrality is so large that the power is 0 or 1.
     return np.where(np.isnan(power), (d > 0).astype(np.float64), power)
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
-import scipy
 
 from ..columns import require_columns
 from ..mixed_models.linear import MixedFit, Random, mixed_model
 from ..notebooks import NotebookResult
-from ..rows import Floats, group_codes, is_kind, numbers
+from ..rows import group_codes, is_kind, numbers
+from ..unrounded import unrounded_pingouin
 
 FORMS = ("ICC(1,1)", "ICC(A,1)", "ICC(C,1)", "ICC(1,k)", "ICC(A,k)", "ICC(C,k)")
 _UNIT_INTERCEPT = Random("unit")
@@ -64,8 +64,8 @@ def intraclass_correlation(judgments: pd.DataFrame, *, unit: str = "sentence_id"
     a variance is 0.
 
     (1,·) takes raters as nested in units, (A,·) is absolute agreement and (C,·) consistency of crossed
-    raters; (·,k) is the reliability of a mean of k ratings. Complete tables: mean
-    squares. Otherwise variance components by REML: ICC(A,1) = σ²_unit / (σ²_unit + σ²_rater + σ²_e),
+    raters; (·,k) is the reliability of a mean of k ratings. Complete tables: ``pingouin.intraclass_corr``.
+    Otherwise variance components by REML: ICC(A,1) = σ²_unit / (σ²_unit + σ²_rater + σ²_e),
     ICC(C,1) the same without σ²_rater, ICC(1,1) from the model without raters; k is the harmonic mean of
     the ratings of a unit. Mean squares would drop every unit that lacks a rater, that is all units
     of a list design.
@@ -102,84 +102,14 @@ def intraclass_correlation(judgments: pd.DataFrame, *, unit: str = "sentence_id"
 
 
 def _complete(rows: pd.DataFrame, *, n: int, k: int) -> IntraclassCorrelation:
-    """Compute values, tests and intervals from the mean squares."""
-    scores = rows.sort_values(["unit", "rater"])["score"].to_numpy().reshape(n, k)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        values, ends = _values(scores), _intervals(scores)
-        between, _, residual, within = _mean_squares(scores)
-        tests = {
-            kind: (np.divide(between, noise), n - 1, df)
-            for kind, noise, df in (
-                ("1", within, n * (k - 1)),
-                ("A", residual, (n - 1) * (k - 1)),
-                ("C", residual, (n - 1) * (k - 1)),
-            )
-        }
-    table = pd.DataFrame(
-        [
-            (form, values[form], *ends[form], *tests[form[4]], float(scipy.stats.f.sf(*tests[form[4]])))
-            for form in FORMS
-        ],
-        columns=["form", "value", "ci_low", "ci_high", "statistic", "df1", "df2", "p"],
-    )
+    """Return ``pingouin.intraclass_corr`` of a table in which every rater rated every unit once."""
+    with unrounded_pingouin() as pingouin:
+        forms = pingouin.intraclass_corr(rows, targets="unit", raters="rater", ratings="score")
+    forms[["ci_low", "ci_high"]] = np.array(forms["CI95"].tolist(), dtype=np.float64)
+    forms = forms.rename(columns={"Type": "form", "ICC": "value", "F": "statistic", "pval": "p"})
+    table = forms[["form", "value", "ci_low", "ci_high", "statistic", "df1", "df2", "p"]]
     status = "ok" if np.isfinite(table["value"]).all() else "no_variation"
-    valid = table if status == "ok" else table.iloc[:0]
-    return IntraclassCorrelation(status, "anova", n, k, float(k), valid.reset_index(drop=True))
-
-
-def _mean_squares(scores: Floats) -> tuple[float, float, float, float]:
-    """Compute the mean squares between units, between raters, residual and within units."""
-    n, k = scores.shape
-    grand, of_unit, of_rater = scores.mean(), scores.mean(axis=1), scores.mean(axis=0)
-    left = scores - of_unit[:, None] - of_rater + grand
-    return (
-        float(k * ((of_unit - grand) ** 2).sum() / (n - 1)),
-        float(n * ((of_rater - grand) ** 2).sum() / (k - 1)),
-        float((left**2).sum() / ((n - 1) * (k - 1))),
-        float(((scores - of_unit[:, None]) ** 2).sum() / (n * (k - 1))),
-    )
-
-
-def _values(scores: Floats) -> dict[str, float]:
-    """Compute the six forms (McGraw & Wong 1996, table 4)."""
-    n, k = scores.shape
-    between, raters, residual, within = _mean_squares(scores)
-    excess = (raters - residual) / n  # of the raters' means
-    noise = {"1": (within, 0.0), "A": (residual, excess), "C": (residual, 0.0)}
-    values: dict[str, float] = {}
-    for kind, (error, bias) in noise.items():
-        signal = between - error
-        values[f"ICC({kind},1)"] = float(np.divide(signal, between + (k - 1) * error + k * bias))
-        values[f"ICC({kind},k)"] = float(np.divide(signal, between + bias))
-    return values
-
-
-def _intervals(scores: Floats, *, confidence: float = 0.95) -> dict[str, tuple[float, float]]:
-    """Compute the intervals of the six forms (McGraw & Wong 1996, table 7)."""
-    n, k = scores.shape
-    between, raters, residual, within = _mean_squares(scores)
-    level = 0.5 + confidence / 2
-
-    def quantile(df1: float, df2: float) -> float:
-        return float(scipy.stats.f.ppf(level, df1, df2))
-
-    ends: dict[str, tuple[float, float]] = {}
-    for kind, noise, df in (("1", within, n * (k - 1)), ("C", residual, (n - 1) * (k - 1))):
-        ratio = np.divide(between, noise)
-        low, high = ratio / quantile(n - 1, df), ratio * quantile(df, n - 1)
-        ends[f"ICC({kind},1)"] = ((low - 1) / (low + k - 1), (high - 1) / (high + k - 1))
-        ends[f"ICC({kind},k)"] = (1 - 1 / low, 1 - 1 / high)
-    rho = (between - residual) / (between + (k - 1) * residual + k * (raters - residual) / n)
-    fj, term = np.divide(raters, residual), n * (1 + (k - 1) * rho) - k * rho
-    top = (k - 1) * (n - 1) * (k * rho * fj + term) ** 2
-    v = top / ((n - 1) * k**2 * rho**2 * fj**2 + term**2)
-    upper, lower = quantile(n - 1, v), quantile(v, n - 1)
-    remainder = k * raters + (k * n - k - n) * residual
-    low = n * (between - upper * residual) / (upper * remainder + n * between)
-    high = n * (lower * between - residual) / (remainder + n * lower * between)
-    ends["ICC(A,1)"] = (low, high)
-    ends["ICC(A,k)"] = (low * k / (1 + low * (k - 1)), high * k / (1 + high * (k - 1)))
-    return {form: (float(low), float(high)) for form, (low, high) in ends.items()}
+    return IntraclassCorrelation(status, "anova", n, k, float(k), table if status == "ok" else table.iloc[:0])
 
 
 def _incomplete(rows: pd.DataFrame, *, n: int, k: int, per_unit: float) -> IntraclassCorrelation:

@@ -19,7 +19,7 @@ import io
 import django
 django.setup()
 from django.core.management import call_command
-import altair, boto3, pandas, pyarrow, pyarrow.parquet, scipy.stats, typst
+import altair, boto3, numpy, pandas, pyarrow, pyarrow.parquet, scipy.stats, typst
 from babel import Locale
 from babel.numbers import get_currency_precision
 import vl_convert
@@ -39,6 +39,14 @@ chart = altair.Chart(frame).mark_point().encode(x="a:Q", y="b:N")
 specification = chart.to_json()
 assert "<svg" in vl_convert.vegalite_to_svg(specification)
 assert vl_convert.vegalite_to_png(specification) and vl_convert.vegalite_to_pdf(specification)
+from analysis.effects.contrasts import paired_contrast
+from analysis.multiple_tests import holm
+from analysis.reliability.icc import intraclass_correlation
+tested = paired_contrast(numpy.array([5.0, 6, 7, 7]), numpy.array([3.0, 5, 4, 6]))
+assert abs(tested.statistic - 3.6556) < 1e-4 and holm([0.01, 0.04]) == [0.02, 0.04]
+ratings = [(u, r, u + (u * r) % 2) for u in range(4) for r in range(3)]
+ratings = pandas.DataFrame(ratings, columns=["sentence_id", "participant", "value"])
+assert intraclass_correlation(ratings).method == "anova"
 assert Fernet(Fernet.generate_key()).encrypt(b"x")
 assert scipy.stats.norm.cdf(0) == 0.5 and scipy.stats.beta.ppf(0.5, 2, 2) == 0.5
 call_command("migrate", verbosity=0)

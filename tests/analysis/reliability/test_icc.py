@@ -6,6 +6,7 @@ import pingouin
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from analysis.errors import MissingColumns
 from analysis.reliability.icc import FORMS, intraclass_correlation
@@ -47,18 +48,41 @@ def test_vector_icc_missing_takes_variance_components(shared_vectors):
 
 @settings(max_examples=20)
 @given(st.integers(0, 10_000))
-def test_values_and_tests_equal_those_of_pingouin_and_intervals_those_that_it_rounds(seed):
-    matrix = np.random.default_rng(seed).normal(size=(6, 1)) + np.random.default_rng(seed + 1).normal(
-        size=(6, 3)
-    )
-    rows = table(matrix)
-    forms = intraclass_correlation(rows).table.set_index("form")
-    other = pingouin.intraclass_corr(rows, "sentence_id", "participant", "value").set_index("Type")
+def test_values_and_tests_are_those_of_the_mean_squares(seed):
+    """McGraw & Wong (1996), table 4, from sums over the table; the vector has the intervals."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(6, 1)) + rng.normal(size=(6, 3))
+    n, k = x.shape
+    row, column = x.mean(axis=1, keepdims=True), x.mean(axis=0, keepdims=True)
+    units, raters = k * row.var(ddof=1), n * column.var(ddof=1)
+    error = ((x - row - column + x.mean()) ** 2).sum() / ((n - 1) * (k - 1))
+    within = ((x - row) ** 2).sum() / (n * (k - 1))
+    bias = (raters - error) / n
+    expected = {
+        "ICC(1,1)": (units - within) / (units + (k - 1) * within),
+        "ICC(A,1)": (units - error) / (units + (k - 1) * error + k * bias),
+        "ICC(C,1)": (units - error) / (units + (k - 1) * error),
+        "ICC(1,k)": (units - within) / units,
+        "ICC(A,k)": (units - error) / (units + bias),
+        "ICC(C,k)": (units - error) / units,
+    }
+    forms = intraclass_correlation(table(x)).table.set_index("form")
     for form in FORMS:
-        ours = list(forms.loc[form, ["value", "statistic", "df1", "df2", "p"]])
-        assert ours == pytest.approx(list(other.loc[form, ["ICC", "F", "df1", "df2", "pval"]]), abs=1e-12)
-        ends = [forms.loc[form, "ci_low"], forms.loc[form, "ci_high"]]
-        assert ends == pytest.approx(list(other.loc[form, "CI95"]), abs=0.0051)
+        noise, df2 = (within, n * (k - 1)) if "1," in form else (error, (n - 1) * (k - 1))
+        f = units / noise
+        found = list(forms.loc[form, ["value", "statistic", "df1", "df2", "p"]])
+        assert found == pytest.approx([expected[form], f, n - 1, df2, stats.f.sf(f, n - 1, df2)], abs=1e-9)
+        assert forms.loc[form, "ci_low"] < expected[form] < forms.loc[form, "ci_high"]
+
+
+def test_pingouin_loses_units_with_a_missing_cell_so_incomplete_tables_are_ours(shared_vectors):
+    vector = shared_vectors["icc_missing"]
+    rows = table(vector["input"])
+    with pytest.warns(Warning):
+        theirs = pingouin.intraclass_corr(rows, "sentence_id", "participant", "value", nan_policy="omit")
+    listwise = dict(zip(theirs["Type"], theirs["ICC"], strict=True))["ICC(C,1)"]
+    assert listwise == pytest.approx(0.141026, abs=1e-6)
+    assert intraclass_correlation(rows)["ICC(C,1)"] == pytest.approx(0.705878, abs=1e-4)
 
 
 def test_both_ways_agree_on_a_complete_table():
