@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .unrounded import unrounded_pingouin
+from .pingouin_options import unrounded_pingouin
 
 PValues = list[float | None]
 

@@ -26,7 +26,7 @@ from ..rows import (
     tasks,
 )
 from ..scales import usable_ratings
-from ..undecided import is_undecided
+from .undecided import is_undecided
 
 COLUMNS = (
     "participant",

@@ -9,7 +9,7 @@ import scipy
 from ..columns import require_columns
 from ..errors import BadInput
 from ..rows import Codes, Floats, group_codes, is_kind, numbers
-from ..undecided import is_undecided
+from .undecided import is_undecided
 
 
 @dataclass(frozen=True)

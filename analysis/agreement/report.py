@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ..aggregation.decisions import decisions
+from ..aggregation.undecided import undecided_summary
 from ..errors import UnknownName
 from ..reliability.chance_corrected import (
     binary_counts,
@@ -16,7 +17,6 @@ from ..reliability.chance_corrected import (
     percent_agreement,
 )
 from ..rows import is_kind, rows_where
-from ..undecided import undecided_summary
 from .bootstrap import DRAWS, METHODS
 from .clusters import position_summary, report_intervals
 from .inclusion import Rule, parse_rule
@@ -119,8 +119,8 @@ def agreement_report(
     before : DataFrame, optional
         The judgments before exclusion, so that items that lost all judgments are still listed.
     undecided : {"", "disagreement", "half", "leave_out"}
-        How the study counts the answers *both* and *neither* (see :mod:`analysis.undecided`). Documents the
-        convention only: ``value`` already follows it.
+        How the study counts the answers *both* and *neither* (see :mod:`analysis.aggregation.undecided`).
+        Documents the convention only: ``value`` already follows it.
     interval : {"auto", "wilson", "percentile", "bootstrap-t", "bca"}
         Method of the intervals over participants; ``auto`` is ``wilson`` below 40 participants and
         ``percentile`` from 40 on. Each interval names its method in ``ci_method``.

@@ -6,7 +6,7 @@ import numpy as np
 import scipy
 
 from ..errors import BadInput
-from ..unrounded import unrounded_pingouin
+from ..pingouin_options import unrounded_pingouin
 
 SCALE = 2**0.5 / 2
 """Width r of the Cauchy prior of the effect size: √2/2 exactly, where pingouin's default is .707."""

@@ -9,8 +9,8 @@ import scipy
 
 from ..columns import require_columns
 from ..errors import UnknownName
+from ..pingouin_options import unrounded_pingouin
 from ..rows import Floats, group_codes
-from ..unrounded import unrounded_pingouin
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 

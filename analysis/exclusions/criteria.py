@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from ..aggregation.undecided import is_undecided
 from ..errors import BadInput
 from ..quality.base import Signal, session_codes
 from ..quality.report import SIGNALS
@@ -27,7 +28,6 @@ from ..rows import (
     joint_codes,
     numbers,
 )
-from ..undecided import is_undecided
 
 Verdicts = Floats
 """1: the unit fails; 0: it passes; NaN: no evidence."""

@@ -7,12 +7,12 @@ import pandas as pd
 
 from ..aggregation.proportions import share_sd, wilson_interval
 from ..aggregation.ratings import item_means
+from ..aggregation.undecided import is_undecided
 from ..agreement.majority import N_MIN
 from ..columns import require_columns
 from ..errors import BadInput
 from ..rows import RATING_TASKS, is_kind, numbers
 from ..scales import zscore_by_participant
-from ..undecided import is_undecided
 from .labels import UNDECIDED, acceptability_labels, difference_labels, preference_labels
 from .writers import round_computed
 

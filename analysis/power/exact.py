@@ -7,8 +7,8 @@ import numpy.typing as npt
 import scipy
 
 from ..errors import BadInput
+from ..pingouin_options import unrounded_pingouin
 from ..rows import Floats
-from ..unrounded import unrounded_pingouin
 
 ALPHA = 0.05
 TARGET = 0.8

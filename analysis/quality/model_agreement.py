@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from ..aggregation.undecided import is_undecided
 from ..rows import Floats, column_or_blank, group_codes, joint_codes
-from ..undecided import is_undecided
 from .base import answered_rows, session_codes, signal_frame
 from .leave_one_out import MIN_ITEMS, correlations, means_of_others
 

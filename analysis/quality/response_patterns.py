@@ -6,8 +6,8 @@ from unicodedata import east_asian_width
 import numpy as np
 import pandas as pd
 
+from ..aggregation.undecided import is_undecided
 from ..rows import RATING_TASKS, Floats, column_or_blank, flags
-from ..undecided import is_undecided
 from .base import Signal, answered_rows, column_numbers, session_codes, signal_frame
 
 MIN_ANSWERS = 10

@@ -9,8 +9,8 @@ import pandas as pd
 from ..columns import require_columns
 from ..mixed_models.linear import MixedFit, Random, mixed_model
 from ..notebooks import NotebookResult
+from ..pingouin_options import unrounded_pingouin
 from ..rows import group_codes, is_kind, numbers
-from ..unrounded import unrounded_pingouin
 
 FORMS = ("ICC(1,1)", "ICC(A,1)", "ICC(C,1)", "ICC(1,k)", "ICC(A,k)", "ICC(C,k)")
 _UNIT_INTERCEPT = Random("unit")

@@ -5,7 +5,7 @@ from typing import Any
 
 from numpy.random import Generator
 
-from analysis.undecided import TREATMENTS
+from analysis.aggregation.undecided import TREATMENTS
 from experiments.tasks.base import (
     BETWEEN,
     CONFIRM,

@@ -17,8 +17,8 @@ import pandas as pd
 import pyarrow as pa
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
+from analysis.aggregation.undecided import apply_treatment
 from analysis.columns import JUDGMENT_COLUMNS
-from analysis.undecided import apply_treatment
 from experiments.models import Experiment, TrialKind
 from experiments.tasks.forced_choice import answer_options
 from experiments.tasks.registry import shown_task

@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.undecided import ANSWERS
+from analysis.aggregation.undecided import ANSWERS
 from experiments.intake.bulk_insert import insert_rows
 from experiments.models import Experiment, ExperimentVersion, MaterialSet, PresentationList
 from judgments.imports.readers import JudgmentFile

@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 
 from analysis.aggregation.ratings import transform_ratings
+from analysis.aggregation.undecided import is_undecided
 from analysis.columns import CONTRACT, EXPORT_COLUMNS
 from analysis.errors import UnknownName
 from analysis.exclusions.apply import apply_plan
 from analysis.exclusions.plan import Plan
 from analysis.rows import RATING_TASKS
-from analysis.undecided import is_undecided
 from experiments.materials.markup import plain
 from experiments.models import Experiment, TrialKind
 from experiments.tasks.registry import shown_task

@@ -72,7 +72,7 @@ def test_the_wheel_says_what_it_needs_without_the_platform(wheel):
         points = archive.read(f"{info}/entry_points.txt").decode()
     needed = {line for line in metadata.splitlines() if line.startswith("Requires-Dist") and ";" not in line}
     assert {line.split()[1].split(">")[0] for line in needed} == {
-        "httpx", "numpy", "pandas", "pyarrow", "rich", "scipy", "threadpoolctl",
+        "httpx", "numpy", "pandas", "pingouin", "pyarrow", "rich", "scipy", "threadpoolctl",
     }  # fmt: skip
     assert all(">=" in line for line in needed)
     assert {"figures", "models", "pdf", "server"} <= {

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from ...aggregation.undecided import is_undecided
 from ...columns import require_columns
 from ...reliability.halves import (
     Slots,
@@ -15,7 +16,6 @@ from ...reliability.halves import (
 )
 from ...rows import Codes, Flags, is_kind, tasks
 from ...scales import zscore_by_participant
-from ...undecided import is_undecided
 from ..criteria import FloatArray
 
 UNIT = {"forced_choice": "pair_id", "yes_no": "sentence_id"}

@@ -5,12 +5,12 @@ import pandas as pd
 import pytest
 
 from analysis.aggregation.preferences import bradley_terry, pair_wins
+from analysis.aggregation.undecided import TREATMENTS, apply_treatment, is_undecided, undecided_summary
 from analysis.agreement.report import agreement_report, item_table
 from analysis.errors import UnknownName
 from analysis.gold.human_scores import human_table
 from analysis.gold.tables import pair_table, sentence_table
 from analysis.quality.response_patterns import side_bias
-from analysis.undecided import TREATMENTS, apply_treatment, is_undecided, undecided_summary
 
 # Each pair: answers for the expected member, for the other, both, neither.
 PLAN = {"a": (3, 1, 1, 1), "b": (1, 1, 4, 0), "c": (5, 0, 0, 1)}

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from .errors import UnknownName
-from .rows import Flags, column_or_blank
+from ..errors import UnknownName
+from ..rows import Flags, column_or_blank
 
 ANSWERS = ("both", "neither")
 
