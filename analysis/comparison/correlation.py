@@ -29,7 +29,8 @@ def association(human_delta: npt.ArrayLike, model_delta: npt.ArrayLike) -> Assoc
     Notes
     -----
     ``n``, ``pearson_r`` and ``spearman_r`` (``pingouin.corr``; ties share their mean rank), ``slope`` and
-    ``intercept`` of the least-squares line Δh = intercept + slope · Δlm, ``mean_abs_difference`` = mean |Δh - Δlm|, and
+    ``intercept`` of the least-squares line Δh = intercept + slope · Δlm,
+    ``mean_abs_difference`` = mean |Δh - Δlm|, and
     ``status``: ``ok``, ``no_data``, ``too_few`` (below three pairs) or ``constant``.
 
     Undefined numbers are None. Pairs of one phenomenon are not independent; intervals come from

@@ -14,6 +14,7 @@ from .factorial import interactions, unrecognized
 from .factors import Levels
 from .five_analyses import five_analyses
 from .model_interactions import model_interactions
+from .within import within_designs
 
 BY = ("phenomenon", "paradigm")
 SLOPES = ("auto", "none", "participant", "item", "participant,item")
@@ -80,7 +81,8 @@ def effects_report(
     dict
         JSON-ready: ``analyses``, ``effects``, ``rates``, ``equivalence`` (empty without ``sesoi``),
         ``interactions``, ``not_recognized`` (groups whose conditions form no 2×2 design, with the reason),
-        ``models`` (interactions of models) and ``conventions``.
+        ``models`` (interactions of models), ``within`` (groups of more than two conditions: analysis of
+        variance with repeated measures, sphericity and normality) and ``conventions``.
 
     Raises
     ------
@@ -139,6 +141,7 @@ def effects_report(
         "equivalence": []
         if sesoi is None
         else equivalence_tests(rows, sesoi=sesoi, by=by, transform=transform),
+        "within": within_designs(scored, by=by),
         "factors": {name: list(levels) for name, levels in (factors or {}).items()},
         "interactions": designs,
         "not_recognized": unrecognized(scored, by=by, factors=factors, conditions=conditions)
@@ -151,6 +154,9 @@ def effects_report(
             "interaction": "difference of differences: cost of the first factor's marked level at the marked "
             "level of the second, less its cost at the plain level",
             "factors": _source(designs),
+            "within": "analysis of variance with repeated measures over participants with every condition; "
+            "p corrected by Greenhouse and Geisser's epsilon; sphericity by Mauchly's test, normality of "
+            "the residuals by that of Shapiro and Wilk",
             "models": "z of each model over all scored sentences, fillers included, ddof 0",
         },
     }

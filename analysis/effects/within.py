@@ -1,11 +1,14 @@
-"""Within-participant confidence intervals of condition means."""
+"""Within-participant intervals of condition means, and tests of more than two conditions."""
+
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import scipy
 
 from ..columns import require_columns
-from ..rows import group_codes
+from ..pingouin_options import unrounded_pingouin
+from ..rows import column_or_blank, group_codes, none_if_nan
 
 
 def within_intervals(
@@ -59,3 +62,59 @@ def within_intervals(
     se = np.sqrt(level.var(axis=0, ddof=1) * m / (m - 1) / n)
     half, centre = scipy.stats.t.ppf(0.5 + confidence / 2, n - 1) * se, means.mean(axis=0)
     return table.assign(mean=centre, se=se, ci_low=centre - half, ci_high=centre + half, status="ok")
+
+
+def within_designs(scored: pd.DataFrame, *, by: str = "phenomenon") -> list[dict[str, Any]]:
+    """Test the conditions of every group with more than two of them, with both assumptions of the test.
+
+    Notes
+    -----
+    One row per group, by participants: ``levels``, ``n`` (participants who judged every condition), ``F``,
+    ``df1``, ``df2`` and ``p`` of the analysis of variance with repeated measures, ``epsilon`` and
+    ``p_corrected`` (Greenhouse-Geisser), ``mauchly_w`` and ``p_sphericity``, ``shapiro_w`` and
+    ``p_normality`` (of the residuals), and ``status``. Undefined numbers are None.
+
+    References
+    ----------
+    Greenhouse & Geisser (1959), Psychometrika 24; Mauchly (1940); Shapiro & Wilk (1965), Biometrika 52.
+
+    Examples
+    --------
+    >>> rows = [(p, c, p * k % 3 + k) for p in range(6) for k, c in enumerate("abc")]
+    >>> rows = pd.DataFrame(rows, columns=["participant", "condition", "score"]).assign(phenomenon="island")
+    >>> [(row["levels"], row["n"], row["df1"], row["df2"]) for row in within_designs(rows)]
+    [(3, 6, 2, 10)]
+    """
+    rows = scored[scored["condition"].astype(str).str.strip() != ""]
+    designs = []
+    for name, part in rows.groupby(column_or_blank(rows, by).astype(str), sort=True, observed=True):
+        wide = part.pivot_table(index="participant", columns="condition", values="score", observed=True)
+        if wide.shape[1] > 2:
+            designs.append({by: str(name), **_within_test(wide.dropna())})
+    return designs
+
+
+WITHIN_NUMBERS = (
+    "F", "df1", "df2", "p", "epsilon", "p_corrected", "mauchly_w", "p_sphericity", "shapiro_w", "p_normality",
+)  # fmt: skip
+
+
+def _within_test(wide: pd.DataFrame) -> dict[str, Any]:
+    n, levels = wide.shape
+    values = wide.to_numpy(dtype=np.float64)
+    residuals = values - values.mean(axis=1, keepdims=True) - values.mean(axis=0) + values.mean()
+    row: dict[str, Any] = {"levels": levels, "n": n, **dict.fromkeys(WITHIN_NUMBERS)}
+    if n < 3:
+        return {**row, "status": "too_few"}
+    if np.abs(residuals).max() <= 1e-12 * max(1.0, float(np.abs(values).max())):
+        return {**row, "status": "no_variation"}
+    with unrounded_pingouin() as pingouin:
+        test = pingouin.rm_anova(pd.DataFrame(values), correction=True).iloc[0]
+        normality = pingouin.normality(residuals.ravel()).iloc[0]
+    row |= {"F": test["F"], "df1": int(test["ddof1"]), "df2": int(test["ddof2"]), "p": test["p_unc"]}
+    row |= {"epsilon": test["eps"], "p_corrected": test["p_GG_corr"]}
+    if n >= levels:  # with fewer participants the covariances of the conditions are singular
+        row |= {"mauchly_w": test["W_spher"], "p_sphericity": test["p_spher"]}
+    row |= {"shapiro_w": normality["W"], "p_normality": normality["pval"]}
+    numbers = {key: none_if_nan(value) if isinstance(value, float) else value for key, value in row.items()}
+    return {**numbers, "status": "ok"}

@@ -45,7 +45,7 @@ def effects_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> tuple
     """Build the section on the five analyses and the blocks moved to the appendix."""
     effects = numbers["effects"]
     title = "Contrasts: five analyses"
-    factorial = _interactions(numbers)
+    factorial = [*_interactions(numbers), *_within(effects)]
     if not effects.get("analyses"):
         why = effects.get("refused") or "no contrast of acceptable and unacceptable sentences was judged."
         return Section("effects", title, [Paragraph(f"Not estimable: {why}"), *factorial]), []
@@ -278,6 +278,30 @@ def _equivalence(effects: dict[str, Any]) -> list[Block]:
         "undecided: neither. Verdicts go by uncorrected p."
     )
     return [Table("Tests of equivalence", head, rows, frozenset({7}), note=note)]
+
+
+def _within(effects: dict[str, Any]) -> list[Block]:
+    """Build the table of groups with more than two conditions; none without such a group."""
+    rows = [
+        (
+            readable(row[effects["by"]]) or "all",
+            count(row["levels"]),
+            count(row["n"]),
+            NONE if row["F"] is None else f"{decimal(row['F'], 2)} ({row['df1']}, {row['df2']})",
+            p_value(row["p"]),
+            decimal(row["epsilon"], 2),
+            p_value(row["p_corrected"]),
+            p_value(row["p_sphericity"]),
+            p_value(row["p_normality"]),
+        )
+        for row in effects.get("within") or []
+    ]
+    head = (
+        *("Contrast", "Conditions", "n", "F (df)", "p", "ε", "p (corrected)"),
+        *("p (sphericity)", "p (normality)"),
+    )
+    note = f"{effects['conventions']['within'].capitalize()}." if rows else ""
+    return [Table("Conditions within participants", head, rows, note=note)] if rows else []
 
 
 def _has_structures(effects: dict[str, Any]) -> bool:
