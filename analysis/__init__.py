@@ -76,7 +76,7 @@ SUBPACKAGES = (
     "reliability",
     "scoring",
 )
-__version__ = "0.1.0"  # equals pyproject.toml
+__version__ = "0.2.0"  # equals pyproject.toml
 __all__ = [*HOMES, *SUBPACKAGES]
 
 

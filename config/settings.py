@@ -49,7 +49,6 @@ INSTALLED_APPS = [
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
-    "django.contrib.sessions",
     "django.contrib.messages",
     "whitenoise.runserver_nostatic",
     "django.contrib.humanize",
@@ -62,7 +61,6 @@ INSTALLED_APPS = [
     "csp",
     "django_filters",
     "rest_framework",
-    "rest_framework.authtoken",
     "drf_spectacular",
 ]
 

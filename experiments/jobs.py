@@ -1,10 +1,8 @@
 """Celery tasks of the planning side."""
 
 from celery import shared_task
-from django.contrib.sessions.models import Session
-from django.core.management import call_command
-from django.utils import timezone
 
+from experiments.accounts.login_sessions import SessionStore
 from experiments.generation.stored import pair_sets
 from experiments.intake import previews as intake_previews
 from experiments.intake.uploads import delete_stray_files, discard_unfinished
@@ -45,8 +43,6 @@ def discard_unfinished_uploads() -> None:
 @shared_task(name="experiments.delete_expired_rows")
 def delete_expired_rows() -> None:
     """Delete logins and counts of limits that have expired."""
-    call_command("clearsessions")
-    # Sessions from before the upgrade to login sessions of our own, whose rows a migration copied.
-    Session.objects.filter(expire_date__lt=timezone.now()).delete()
+    SessionStore.clear_expired()
     database_cache.delete_expired()
     delivery.delete_old_deliveries()

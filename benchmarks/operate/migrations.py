@@ -1,4 +1,4 @@
-"""Migrate five million judgments from the first schema to the present one: seconds and locks of each.
+"""Migrate five million judgments from the schema of version 0.2 to the present one: seconds and locks of each.
 
 Run ``BENCH_POSTGRES=postgres://USER@HOST/DATABASE python -m benchmarks.operate.migrations``. It makes a
 database of its own (five million need 6 GB and some minutes), fills it at the first migrations, applies the
@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 import psycopg
 
 DATABASE = "obelus_bench_migrations"
-FIRST = [("experiments", "0001_initial"), ("judgments", "0001_initial"), ("releases", "0001_initial")]
+FIRST = {"experiments": "0001_initial", "judgments": "0001_initial", "releases": "0001_initial"}
 TRIALS = 100  # of a session
 LISTS = 50
 LARGE = 10_000  # rows
@@ -122,6 +122,7 @@ def fill_first_schema(cursor: Any, n_judgments: int) -> None:
         "experiments_presentationlist",
         LISTS,
         label="'list ' || n",
+        round="1",
         n_trials=str(TRIALS),
         experiment_id="1",
         version_id="1",
@@ -278,7 +279,8 @@ def measure(n_judgments: int) -> list[Step]:
     from django.db import connection
     from django.db.migrations.executor import MigrationExecutor
 
-    MigrationExecutor(connection).migrate(FIRST)
+    executor = MigrationExecutor(connection)
+    executor.migrate([(app, FIRST.get(app, last)) for app, last in executor.loader.graph.leaf_nodes()])
     start = time.perf_counter()
     with connection.cursor() as cursor:
         fill_first_schema(cursor, n_judgments)
@@ -314,6 +316,9 @@ def main() -> int:
         connection.close()
         if not arguments.keep:
             maintain(server, f"DROP DATABASE {DATABASE}")
+    if not steps:
+        print("There is no later migration yet.")
+        return 0
     worst = max(steps, key=lambda step: step.worst)
     total = sum(step.seconds for step in steps)
     print(

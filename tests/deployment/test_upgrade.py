@@ -46,7 +46,7 @@ class Project:
 
     def upgrade(self, version: str = "", **environment: str) -> tuple[int, str, list[str]]:
         process = subprocess.run(
-            [sys.executable, str(ROOT / "config" / "maintenance" / "upgrade.py"), version],
+            [sys.executable, str(ROOT / "tools" / "upgrade.py"), version],
             cwd=self.folder,
             env={**os.environ, "LOG": str(self.log), **environment},
             capture_output=True,

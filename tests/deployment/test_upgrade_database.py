@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("analysis", "config", "experiments", "judgments", "releases", "static", "lock")
 #: The last are the engines of the test settings.
 FILES = (
-    *("manage.py", "Makefile", "pyproject.toml", ".gitignore"),
+    *("manage.py", "Makefile", "pyproject.toml", ".gitignore", "tools/upgrade.py"),
     *("tests/__init__.py", "tests/database.py"),
     *(f"tests/{engine}/{name}.py" for engine in ("postgresql", "sqlite") for name in ("__init__", "base")),
 )
@@ -46,21 +46,12 @@ class Migration(migrations.Migration):
     operations = [{operation}]
 """
 ADD = 'migrations.AddField("job", "{name}", models.CharField(max_length=9, db_default=""))'
-#: Tables as the migrations leave them, which take half a minute, and one row.
+#: Tables of this version, and one row.
 INSTALL = """
 import django
-from django.apps import apps
-from django.conf import settings
 django.setup()
-settings.MIGRATION_MODULES = {app.label: None for app in apps.get_app_configs()}
 from django.core.management import call_command
-from django.db import connection
-from django.db.migrations.loader import MigrationLoader
-from django.db.migrations.recorder import MigrationRecorder
-call_command("migrate", run_syncdb=True, verbosity=0)
-settings.MIGRATION_MODULES = {}
-for app, name in MigrationLoader(connection).disk_migrations:
-    MigrationRecorder(connection).record_applied(app, name)
+call_command("migrate", verbosity=0)
 from experiments.models import Job
 Job.objects.create(kind="of the version before", message="kept")
 """

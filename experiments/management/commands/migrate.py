@@ -1,29 +1,28 @@
 """``manage.py migrate`` by one process at a time, so that every replica may run it when it starts."""
 
-import gc
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from django.core.checks import Tags
 from django.core.management.commands import migrate
 from django.db import connections
 
 LOCK = 0x6F62656C7573  # "obelus" in ASCII; any number that nothing else locks in this database
 POLL_S = 0.5
-# Garbage collection while migrating: each operation makes most models' classes anew, and looking through what
-# lives after every 700 new objects, as usual, would take longer than the statements do.
-THRESHOLDS = (50_000, 10, 10)
 
 
 class Command(migrate.Command):
     """Django's command under an advisory lock of PostgreSQL: a second process waits and has nothing to do."""
 
     help = f"{migrate.Command.help} On PostgreSQL one process migrates, others wait for it."
+    # Not those of addresses, which import every page and take longer than all migrations.
+    requires_system_checks = (Tags.database, Tags.models, Tags.security)
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Migrate once this process has the lock."""
-        with self._lock(options["database"], verbosity=options["verbosity"]), _rare_garbage_collection():
+        with self._lock(options["database"], verbosity=options["verbosity"]):
             super().handle(*args, **options)
 
     @contextmanager
@@ -46,16 +45,6 @@ class Command(migrate.Command):
         finally:
             # A lost connection has released its lock; a new one has none, and PostgreSQL warns of it.
             _run(alias, "SELECT pg_advisory_unlock(%s)")
-
-
-@contextmanager
-def _rare_garbage_collection() -> Iterator[None]:
-    before = gc.get_threshold()
-    gc.set_threshold(*THRESHOLDS)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 def _run(alias: str, statement: str) -> bool:

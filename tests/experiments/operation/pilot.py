@@ -3,8 +3,7 @@
 ``python -m tests.experiments.operation.pilot STEP`` works on the installation of the environment:
 
 tables
-    makes all tables from the models, which takes a tenth of the time that the migrations take, and marks the
-    migrations as applied;
+    migrates an empty database;
 rows
     stores materials, studies with answers, the vault, payments, a release with files, jobs and odd values;
 results
@@ -48,25 +47,11 @@ DOCUMENT = {
 }
 
 
-class _NoMigrations(dict[str, Any]):
-    """Of every app: its tables come from its models."""
-
-    def __contains__(self, app: object) -> bool:
-        return True
-
-    def __getitem__(self, app: str) -> None:
-        return None
-
-
 def tables() -> None:
     """Make the tables of an empty installation."""
-    from django.conf import settings
     from django.core.management import call_command
 
-    of_apps, settings.MIGRATION_MODULES = settings.MIGRATION_MODULES, _NoMigrations()
-    call_command("migrate", run_syncdb=True, interactive=False, verbosity=0)
-    settings.MIGRATION_MODULES = of_apps
-    call_command("migrate", fake=True, interactive=False, verbosity=0)
+    call_command("migrate", interactive=False, verbosity=0)
 
 
 def rows() -> None:

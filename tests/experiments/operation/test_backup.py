@@ -41,6 +41,25 @@ from tests import cast
 from tests.experiments.operation.pilot import DOCUMENT
 
 ROOT = Path(__file__).resolve().parents[3]
+#: Settings and a package with the migrations of experiments and two more.
+SETTINGS = """
+from config.settings import *
+MIGRATION_MODULES = {"experiments": "more_migrations"}
+"""
+PACKAGE = """
+from experiments import migrations
+__path__ += migrations.__path__
+"""
+MIGRATION = """
+from django.db import migrations, models
+class Migration(migrations.Migration):
+    dependencies = [("experiments", "%s")]
+    operations = [migrations.%s]
+"""
+MORE = {
+    "9998_without_source": 'RemoveField("materialset", "source")',
+    "9999_source": 'AddField("materialset", "source", models.CharField(max_length=500, blank=True))',
+}
 #: Migrate to the state before the last migration of experiments, with a login and materials.
 FORMER = """
 import django
@@ -259,10 +278,24 @@ def test_pieces_of_an_encrypted_backup_cannot_be_exchanged(tmp_path):
                     reader.readall()
 
 
+def write_two_more_migrations(folder):
+    (folder / "more_settings.py").write_text(SETTINGS)
+    package = folder / "more_migrations"
+    package.mkdir()
+    (package / "__init__.py").write_text(PACKAGE)
+    parent = max(path.stem for path in (ROOT / "experiments" / "migrations").glob("0*.py"))
+    for name, operation in MORE.items():
+        (package / f"{name}.py").write_text(MIGRATION % (parent, operation))
+        parent = name
+
+
 def test_tables_of_an_earlier_version_are_backed_up_as_they_are_and_migrated_when_restored(tmp_path):
+    write_two_more_migrations(tmp_path)
+
     def installation(name, *command):
         variables = {"DATABASE_URL": f"sqlite:///{tmp_path}/{name}.sqlite3", "VAR_DIR": str(tmp_path / name)}
-        environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings", **variables}
+        code = {"DJANGO_SETTINGS_MODULE": "more_settings", "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+        environment = {**os.environ, **code, **variables}
         process = subprocess.run(
             [sys.executable, *command], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
         )

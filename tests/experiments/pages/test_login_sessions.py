@@ -2,12 +2,8 @@
 
 import re
 from datetime import timedelta
-from importlib import import_module
 
 import pytest
-from django.apps import apps
-from django.contrib.sessions.backends.db import SessionStore as EarlierStore
-from django.contrib.sessions.models import Session
 from django.test import Client
 from django.utils import timezone
 
@@ -93,33 +89,8 @@ def test_expired_logins_are_deleted_by_the_scheduler():
     logged_in()
     past = timezone.now() - timedelta(hours=1)
     LoginSession.objects.update(expire_date=past)
-    Session.objects.create(session_key="earlier", session_data="", expire_date=past)
     delete_expired_rows()
-    assert not LoginSession.objects.exists() and not Session.objects.exists()
-
-
-def test_the_upgrade_logs_nobody_out():
-    """Sessions of Django's own table are copied; those without a login and of deleted users are not."""
-    ada = cast.ada()
-    logged_in()
-    current = LoginSession.objects.get()
-    LoginSession.objects.all().delete()
-    store = EarlierStore()
-    for key, values in {
-        current.session_key: current.get_decoded(),
-        "anonymous": {"x": 1},
-        "deleted": {"_auth_user_id": "999999"},
-    }.items():
-        Session.objects.create(
-            session_key=key,
-            session_data=store.encode(values),
-            expire_date=timezone.now() + timedelta(days=1),
-        )
-    import_module("experiments.migrations.0031_copy_login_sessions").copy_sessions(apps, None)
-    assert LoginSession.objects.get().user == ada
-    client = Client()
-    client.cookies["sessionid"] = current.session_key
-    assert is_logged_in(client)
+    assert not LoginSession.objects.exists()
 
 
 @pytest.mark.parametrize(

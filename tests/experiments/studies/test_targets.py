@@ -1,13 +1,8 @@
 """Targets count judgments of each sentence or pair; draft, checklist, open study and recruiting agree."""
 
-import importlib
-import pkgutil
-
 import pytest
-from django.apps import apps
 
-from experiments import migrations
-from experiments.models import Design, Experiment, Item, MaterialSet, Sentence
+from experiments.models import Design, Item, MaterialSet, Sentence
 from experiments.page_cache import cache
 from experiments.studies.lifecycle import open_study
 from experiments.studies.readiness import steps
@@ -143,24 +138,3 @@ def test_a_study_with_a_target_for_item_sets_keeps_it(client):
     study.refresh_from_db()
     assert not target_reached(study) and target_sessions(study) == 32
     assert Session.objects.count() == 8
-
-
-def test_the_migration_keeps_what_running_studies_meant():
-    (name,) = [
-        module.name
-        for module in pkgutil.iter_modules(migrations.__path__)
-        if module.name.endswith("_targets_of_sentences")
-    ]
-    migration = importlib.import_module(f"experiments.migrations.{name}")
-    single = factorial("single", conditions=("a.x",))
-    for slug, materials, is_preview in (
-        ("running", factorial("square").materials, False),
-        ("drafted", MaterialSet.objects.get(name="square"), True),
-        ("plain", single.materials, False),
-    ):
-        study = cast.draft(slug, materials=materials, task="likert", target_judgments=20)
-        study.versions.create(number=1, snapshot={}, sha256=slug, is_preview=is_preview)
-    migration.keep_targets_of_items(apps, None)
-    units = dict(Experiment.objects.values_list("slug", "target_unit"))
-    assert {slug for slug, unit in units.items() if unit == "item"} == {"running"}
-    assert Experiment.objects.get(slug="running").target_judgments == 20
