@@ -1,4 +1,4 @@
-"""Migrate five million judgments from the schema of version 0.2 to the present one: seconds and locks of each.
+"""Migrate five million judgments from the schema of version 0.2: seconds and locks of each migration.
 
 Run ``BENCH_POSTGRES=postgres://USER@HOST/DATABASE python -m benchmarks.operate.migrations``. It makes a
 database of its own (five million need 6 GB and some minutes), fills it at the first migrations, applies the

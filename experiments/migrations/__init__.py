@@ -7,7 +7,7 @@ from django.db.migrations.operations.base import Operation
 class CreateModels(Operation):
     """Create the models of an app at once.
 
-    After each ``CreateModel`` Django builds the classes of all related models anew: 68 models in a row take
+    After each ``CreateModel`` Django builds the classes of all related models anew: 66 models in a row take
     four times as long as all other migrations together.
     """
 

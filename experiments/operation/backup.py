@@ -49,7 +49,7 @@ KIND = "operation.backup"
 SNAPSHOT = "snapshot"  # alias of the connection that reads
 STORAGES = ("default", "releases")
 #: Cookie sessions: users log in again after a restore. Counts of limits hold for an hour at most.
-LEFT_OUT = {"sessions.Session", "experiments.LoginSession", "experiments.CacheEntry"}
+LEFT_OUT = {"experiments.LoginSession", "experiments.CacheEntry"}
 CHUNK_BYTES = 1 << 20
 SHOWN_FILES = 3  # of those that are missing, in a sentence
 
