@@ -217,7 +217,7 @@ def test_installation_with_rows_is_left_alone(odd_values, tmp_path):
 def test_failed_restore_leaves_nothing_behind(odd_values, tmp_path, monkeypatch):
     report = create_backup(tmp_path)
     empty_installation()
-    monkeypatch.setattr(tables, "checksum_of", lambda model, using: (0, "other"))
+    monkeypatch.setattr(tables, "table_checksum", lambda model, using: (0, "other"))
     with pytest.raises(BadInput, match="differ"):
         restore_backup(tmp_path / report.file)
     assert not Session.objects.exists() and not default_storage.exists("uploads/sentences.csv")
