@@ -9,14 +9,13 @@ import pandas as pd
 
 from ..errors import BadInput
 from .baselines import (
-    adc_shares,
     constant_baseline,
     held_out_mean,
     permutation_chance,
     recalibrated_delta,
 )
 from .ceilings.human import human_ceiling
-from .criteria import FloatArray, Signs, as_floats, signs_agree
+from .criteria import FloatArray, Signs, adc_shares, as_floats, signs_agree
 from .pairs import PairTable
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .criteria import DELTAS, FloatArray, Signs, adc_counts, as_floats
+from .criteria import DELTAS, FloatArray, Signs, adc_counts, adc_shares, as_floats
 
 PERMUTATIONS = 1_000
 
@@ -57,23 +57,6 @@ def constant_baseline(
     answer = float(np.median(human)) if value is None else float(value)
     model = np.full(human.shape, answer)
     return Constant(answer, float(answer > 0), adc_shares(human, model, deltas=deltas, signs=signs))
-
-
-def adc_shares(
-    human_delta: FloatArray, model_delta: FloatArray, *, deltas: Sequence[float], signs: Signs
-) -> dict[float, float | None]:
-    """Return the share of pairs that meet the ADC at each δ.
-
-    Examples
-    --------
-    >>> adc_shares(np.array([1.2, 0.4]), np.array([0.9, -0.1]), deltas=[0.5, 1.0], signs="strict")
-    {0.5: 0.5, 1.0: 0.5}
-    """
-    n_pairs = int((~(np.isnan(human_delta) | np.isnan(model_delta))).sum())
-    if not n_pairs:
-        return {float(delta): None for delta in deltas}
-    counts = adc_counts(human_delta, model_delta, deltas, signs=signs)
-    return {float(delta): int(count) / n_pairs for delta, count in zip(deltas, counts, strict=True)}
 
 
 def permutation_chance(

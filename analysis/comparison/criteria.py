@@ -119,20 +119,6 @@ def acceptability_delta_criterion(
     return _nullable(adc_met(human, model, delta=delta, signs=signs), missing=missing)
 
 
-def adc_passes(
-    human_delta: FloatArray, model_delta: FloatArray, *, delta: float, signs: Signs = "strict"
-) -> FloatArray:
-    """Return 1 where the ADC is met, 0 where not, NaN where a difference is missing.
-
-    Examples
-    --------
-    >>> adc_passes(np.array([1.0, np.nan]), np.array([1.2, 0.3]), delta=0.5).tolist()
-    [1.0, nan]
-    """
-    passes = adc_met(human_delta, model_delta, delta=delta, signs=signs).astype(np.float64)
-    return np.where(np.isnan(human_delta) | np.isnan(model_delta), np.nan, passes)
-
-
 def adc_met(
     human_delta: FloatArray, model_delta: FloatArray, *, delta: float, signs: Signs = "strict"
 ) -> BoolArray:
@@ -166,6 +152,23 @@ def adc_counts(
     agree = signs_agree(human_delta, model_delta, signs=signs)
     distance = np.sort(np.round(np.abs(human_delta[agree] - model_delta[agree]), _DECIMALS))
     return np.searchsorted(distance, np.asarray(deltas, dtype=np.float64), side="left").astype(np.int64)
+
+
+def adc_shares(
+    human_delta: FloatArray, model_delta: FloatArray, *, deltas: Sequence[float], signs: Signs
+) -> dict[float, float | None]:
+    """Return the share of pairs that meet the ADC at each δ.
+
+    Examples
+    --------
+    >>> adc_shares(np.array([1.2, 0.4]), np.array([0.9, -0.1]), deltas=[0.5, 1.0], signs="strict")
+    {0.5: 0.5, 1.0: 0.5}
+    """
+    n_pairs = int((~(np.isnan(human_delta) | np.isnan(model_delta))).sum())
+    if not n_pairs:
+        return {float(delta): None for delta in deltas}
+    counts = adc_counts(human_delta, model_delta, deltas, signs=signs)
+    return {float(delta): int(count) / n_pairs for delta, count in zip(deltas, counts, strict=True)}
 
 
 def signs_agree(human_delta: FloatArray, model_delta: FloatArray, *, signs: Signs = "strict") -> BoolArray:

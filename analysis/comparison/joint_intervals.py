@@ -9,10 +9,9 @@ import scipy
 
 from ..columns import require_columns
 from ..rows import Codes
-from .baselines import adc_shares
 from .ceilings.responses import UNIT, counted_task, encode_choices, encode_ratings, release_scores
 from .correlation import association
-from .criteria import DELTAS, FloatArray, Signs, adc_met
+from .criteria import DELTAS, FloatArray, Signs, adc_met, adc_shares
 from .intervals import ROUNDING, percentiles
 from .pairs import PairTable
 

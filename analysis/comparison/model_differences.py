@@ -11,7 +11,7 @@ import scipy
 
 from ..multiple_tests import with_adjusted
 from ..rows import none_if_nan
-from .criteria import FloatArray, Signs, adc_passes, as_floats
+from .criteria import FloatArray, Signs, acceptability_delta_criterion, as_floats
 from .intervals import BLOCK, cluster_bootstrap, cluster_sums, cluster_weights, percentiles
 from .pairs import PairTable
 
@@ -93,7 +93,7 @@ def model_differences(
     return [
         {"a": row["a"], "b": row["b"], "delta": format(delta, "g"), **{name: row[name] for name in columns}}
         for delta in deltas
-        for row in _paired_tests(_adc(table, delta, signs=signs), table.clusters, rng=rng)
+        for row in _paired_tests(_adc_by_model(table, delta, signs=signs), table.clusters, rng=rng)
     ]
 
 
@@ -121,7 +121,7 @@ def model_tests(
     """
     criteria = {"blimp": {name: table.prefers_good[name].to_numpy(dtype=float) for name in table.models}}
     if table.is_labeled.any():
-        criteria |= {f"adc {delta:g}": _adc(table, delta, signs=signs) for delta in deltas}
+        criteria |= {f"adc {delta:g}": _adc_by_model(table, delta, signs=signs) for delta in deltas}
     rows = [
         # The difference of the two values, not the mean gap: they can differ in the last bit.
         {"criterion": criterion, **row, "difference": _difference(row["a_value"], row["b_value"])}
@@ -134,11 +134,13 @@ def model_tests(
     return rows
 
 
-def _adc(table: PairTable, delta: float, *, signs: Signs) -> dict[str, FloatArray]:
-    """Return for each model which pairs meet the ADC."""
-    human = table.human_delta.to_numpy(dtype=float)
+def _adc_by_model(table: PairTable, delta: float, *, signs: Signs) -> dict[str, FloatArray]:
+    """Return 1 where a pair meets the ADC, 0 where not, NaN where a difference is missing, by model."""
+    human = table.human_delta
     return {
-        name: adc_passes(human, table.model_delta[name].to_numpy(dtype=float), delta=delta, signs=signs)
+        name: acceptability_delta_criterion(
+            human, table.model_delta[name], delta=delta, signs=signs
+        ).to_numpy(dtype=float, na_value=np.nan)
         for name in table.models
     }
 

@@ -15,7 +15,6 @@ from .baselines import (
     FOLDS,
     PERMUTATIONS,
     Constant,
-    adc_shares,
     constant_baseline,
     held_out_mean,
     permutation_chance,
@@ -25,7 +24,7 @@ from .baselines import (
 from .ceilings.human import HumanCeiling, human_ceiling
 from .ceilings.noise import correlation_ceilings
 from .correlation import association, correlation_rows
-from .criteria import Signs, adc_passes
+from .criteria import Signs, acceptability_delta_criterion, adc_shares
 from .intervals import RESAMPLES, cluster_basis, cluster_bootstrap, correlation_bootstrap
 from .joint_intervals import RESAMPLES as JOINT_RESAMPLES
 from .joint_intervals import JointIntervals, joint_intervals
@@ -375,7 +374,12 @@ def _intervals(
     human = table.human_delta.to_numpy(dtype=float)
     model = table.model_delta[name].to_numpy(dtype=float)
     prefers = np.where(is_counted, table.prefers_good[name].to_numpy(dtype=float), np.nan)
-    passes = [adc_passes(human, model, delta=delta, signs=signs) for delta in deltas]
+    passes = [
+        acceptability_delta_criterion(human, model, delta=delta, signs=signs).to_numpy(
+            dtype=float, na_value=np.nan
+        )
+        for delta in deltas
+    ]
     columns = np.column_stack([prefers, *passes])
     bounds = cluster_bootstrap(table.clusters, columns, rng=_rng(seed, "bootstrap"))
     intervals = [None if np.isnan(low) else [float(low), float(high)] for low, high in bounds]

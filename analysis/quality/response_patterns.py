@@ -109,7 +109,7 @@ def reading_length(text: str) -> int:
     return sum(WIDE if east_asian_width(character) in "WF" else 1 for character in text)
 
 
-def speed(judgments: pd.DataFrame) -> pd.DataFrame:
+def too_fast(judgments: pd.DataFrame) -> pd.DataFrame:
     """Flag sessions with a median response time too short to read the sentence.
 
     Notes
@@ -148,4 +148,4 @@ def _pace_text(pace: float) -> str:
     return f"{floor(pace * 10) / 10:g}"
 
 
-SPEED = Signal("speed", 1, "faster than reading", speed)
+SPEED = Signal("speed", 1, "faster than reading", too_fast)

@@ -9,8 +9,7 @@ import pandas as pd
 from ...columns import require_columns
 from ...reliability.halves import first_half, mean_shares, means_by_code, pair_positions
 from ...rows import Codes, Flags
-from ..baselines import adc_shares
-from ..criteria import DELTAS, FloatArray, Signs
+from ..criteria import DELTAS, FloatArray, Signs, adc_shares
 from .responses import (
     UNIT,
     Choices,
@@ -35,7 +34,7 @@ def half_against_half(
     """
     in_first = first_half(choices.participant, choices.strata, choices.slots, rng=rng)
     first, second = (release_scores(choices, *_counts(choices, half)) for half in (in_first, ~in_first))
-    return _adc(choices, first, second, deltas=deltas, signs=signs)
+    return _share_by_delta(choices, first, second, deltas=deltas, signs=signs)
 
 
 def full_against_full(
@@ -67,7 +66,7 @@ def full_against_full(
     for _ in range(draws):
         first, second = rng.binomial(answers.astype(np.int64), truth, size=(2, truth.size)).astype(float)
         scores = release_scores(choices, first, answers), release_scores(choices, second, answers)
-        samples.append(_adc(choices, *scores, deltas=deltas, signs=signs))
+        samples.append(_share_by_delta(choices, *scores, deltas=deltas, signs=signs))
     return mean_shares(samples), float(within.mean())
 
 
@@ -78,7 +77,7 @@ def _counts(choices: Choices, chosen: Flags) -> tuple[FloatArray, FloatArray]:
     return yes.astype(np.float64), answers.astype(np.float64)
 
 
-def _adc(
+def _share_by_delta(
     choices: Choices, truth: FloatArray, model: FloatArray, *, deltas: Sequence[float], signs: Signs
 ) -> Shares:
     human_delta, model_delta = (scores[choices.good] - scores[choices.bad] for scores in (truth, model))

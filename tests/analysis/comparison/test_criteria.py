@@ -7,8 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.comparison.adc_curve import adc_area, adc_curve
-from analysis.comparison.baselines import adc_shares
-from analysis.comparison.criteria import acceptability_delta_criterion, blimp_criterion, standardize
+from analysis.comparison.criteria import (
+    acceptability_delta_criterion,
+    adc_shares,
+    blimp_criterion,
+    standardize,
+)
 from analysis.errors import BadInput
 
 differences = st.lists(

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from analysis.comparison import compare_report
-from analysis.comparison.baselines import adc_shares, constant_baseline
-from analysis.comparison.criteria import adc_met
+from analysis.comparison.baselines import constant_baseline
+from analysis.comparison.criteria import adc_met, adc_shares
 from analysis.errors import BadInput, MissingColumns, NotEnoughData
 
 MODEL_KEYS = {

@@ -8,8 +8,8 @@ import pandas as pd
 
 from ....columns import require_columns
 from ....comparison.adc_curve import adc_area, chance_curve
-from ....comparison.baselines import adc_shares, constant_baseline
-from ....comparison.criteria import Signs
+from ....comparison.baselines import constant_baseline
+from ....comparison.criteria import Signs, adc_shares
 from ....comparison.pairs import PairTable
 from ....errors import NotEnoughData
 from ....rows import Floats

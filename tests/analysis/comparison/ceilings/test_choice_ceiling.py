@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 from analysis.comparison import compare_report
-from analysis.comparison.baselines import adc_shares
 from analysis.comparison.ceilings.human import human_ceiling
 from analysis.comparison.ceilings.noise import correlation_ceilings
 from analysis.comparison.ceilings.responses import encode_choices, release_scores
+from analysis.comparison.criteria import adc_shares
 from analysis.gold.human_scores import human_table
 from analysis.gold.tables import pair_table, sentence_table
 
