@@ -18,10 +18,8 @@ from tools.manual.commands import (
     INPUTS,
     NOT_RUN,
     PAGES,
-    Shown,
     commands_of,
     fault_of,
-    marked_lines,
     reason_not_to_run,
 )
 
@@ -142,22 +140,6 @@ def test_every_program_of_developers_that_is_shown_exists():
     assert shown and absent == []
 
 
-def test_an_unknown_command_option_or_choice_is_noticed():
-    assert fault_of(Shown("", "manage.py", ("agrement",), False)) == "manage.py has no command agrement"
-    assert "--rul" in fault_of(Shown("", "manage.py", ("items", "demo", "--rul", "x"), False))
-    assert fault_of(Shown("", "obelus", ("agreement", "[--folder"), True)) == "no option --folder"
-    assert fault_of(Shown("", "manage.py", ("items", "demo", "--json"), False)) == ""
-    synopsis = ("simulate", "E", "[--through", "api|web]")
-    assert fault_of(Shown("", "manage.py", synopsis, True)) == "--through does not take web"
-
-
-def test_commands_are_collected_from_blocks_and_text():
-    shown = [each for path in PAGES for each in commands_of(path)]
-    assert len(shown) > 200
-    assert {each.program for each in shown} == {"manage.py", "obelus", "make"}
-    assert [each for each in shown if each.is_run]
-
-
 def test_every_command_in_a_block_is_run_or_has_a_reason_not_to_be():
     shown = [each for path in PAGES for each in commands_of(path) if each.is_in_block]
     commands = [each for each in shown if not each.is_synopsis and not each.is_run]
@@ -168,14 +150,6 @@ def test_every_command_in_a_block_is_run_or_has_a_reason_not_to_be():
     assert {key for key in NOT_RUN if key not in pages | names} == set()
     run = {each.place.partition(":")[0] for each in shown if each.is_run}
     assert set(INPUTS) <= run and len(run) > 15
-
-
-def test_the_runner_runs_the_lines_that_are_shown(tmp_path):
-    page = DOCS / "how-to" / "train-ngrams.md"
-    lines = [line for _, line in marked_lines(page)]
-    assert [line.split()[2] for line in lines] == ["train_ngram", "score", "compare"]
-    shown = [each.words for each in commands_of(page) if each.is_run]
-    assert [shlex.split(line)[2:] for line in lines] == [list(words) for words in shown]
 
 
 def test_commands_are_shown_in_fences():

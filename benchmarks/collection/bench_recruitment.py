@@ -59,7 +59,7 @@ class Setting:
 
         from judgments.recruitment import credentials, recruiter
         from tests import cast
-        from tests.judgments.recruitment.memory import MemoryRecruiter, Platform
+        from tools.doubles.memory import MemoryRecruiter, Platform
 
         self.platform = Platform()
 
@@ -68,7 +68,7 @@ class Setting:
             adapter.bonuses_per_call = 200
 
         MemoryRecruiter.__init__ = attach  # type: ignore[method-assign]
-        recruiter.BUILT_IN["prolific"] = "tests.judgments.recruitment.memory.MemoryRecruiter"
+        recruiter.BUILT_IN["prolific"] = "tools.doubles.memory.MemoryRecruiter"
         self.study = cast.study("agreement", n_lists=2, reward_minor=150, currency="GBP")
         self.account = credentials.add_account(
             self.study, platform="prolific", label="Bench", secrets={"token": "t" * 40}, by=cast.ada()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.experiments.materials.charset_files import (
+from benchmarks.materials.charset_files import (
     ShortFile,
     outcome_here,
     outcome_of_charset_normalizer,

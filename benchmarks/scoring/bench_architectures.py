@@ -31,7 +31,7 @@ def settings() -> argparse.Namespace:
 
 def compare(options: argparse.Namespace) -> int:
     """Print a line for each architecture and the counts; return how many are wrong."""
-    from tests.analysis.scoring.neural.architectures import REQUESTED, families, outcome
+    from benchmarks.scoring.architectures import REQUESTED, families, outcome
 
     n_wrong = 0
     for kind in options.kinds.split(","):

@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 import tomllib
-import venv
 import zipfile
 from pathlib import Path
 
@@ -96,18 +95,6 @@ def test_the_installed_library_gives_its_examples_without_django(wheel, tmp_path
     assert report["names"] == dir(analysis)
     usage = run(sys.executable, "-m", "obelus", "agreement", "--help", cwd=tmp_path, env=environment)
     assert "usage: obelus agreement" in usage
-
-
-def test_an_empty_environment_runs_the_examples(wheel, tmp_path):
-    venv.create(tmp_path / "env")
-    python = tmp_path / "env" / "bin" / "python"
-    # Compiled as they are imported: half of the packages' modules never are.
-    pip = [sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-compile", "--retries", "0"]
-    installed = subprocess.run([*pip, f"{wheel}[figures,pdf]"], capture_output=True, text=True)
-    if installed.returncode:
-        pytest.skip(f"no package index: {installed.stderr.strip().splitlines()[-1]}")
-    report = json.loads(run(python, "-c", EXAMPLES, cwd=tmp_path).splitlines()[-1])
-    assert (report["failed"], set(report["missing"]) - {"torch", "transformers", "kenlm"}) == (0, set())
 
 
 SOURCE = '''"""See analysis.errors and the analysis of it.

@@ -1,4 +1,4 @@
-"""The trial engine in a real browser: whole sessions by keyboard and touch, and what its screens do."""
+"""The trial engine in a real browser: practice, breaks and other screens. Whole sessions: test_every_task.py."""
 
 import pytest
 from playwright.sync_api import expect
@@ -23,16 +23,8 @@ COHERENCE = ["impossible_time", "before_onset", "one_delivery", "engine_facts"]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-@pytest.mark.parametrize(
-    "task",
-    [
-        "forced_choice",
-        "likert",
-        "yes_no",
-        "magnitude_estimation",
-    ],
-)
-def test_a_whole_session_by_keyboard(task, open_page, check_page):
+@pytest.mark.parametrize("task", ["forced_choice", "magnitude_estimation"])
+def test_a_whole_session_by_keyboard_with_practice_and_a_break(task, open_page, check_page):
     practice = {"kind": "practice", "payload": PRACTICE.get(task, PRACTICE["rating"])}
     session = a_session(task, n_blocks=2, extras=(practice,))
     page = open_page(width=390)
@@ -68,33 +60,6 @@ def test_a_whole_session_by_keyboard(task, open_page, check_page):
     assert signal_table(evidence_frame(stored_session.experiment), names=COHERENCE).empty
     if task == "magnitude_estimation":
         assert {judgment.response for judgment in Judgment.objects.all()} == {"62,5"}
-
-
-@pytest.mark.parametrize(
-    "task",
-    [
-        "forced_choice",
-        "likert",
-        "yes_no",
-        "magnitude_estimation",
-    ],
-)
-def test_a_whole_session_by_touch(task, open_page, check_page):
-    session = a_session(task)
-    page = open_page(width=390, has_touch=True, is_mobile=True)
-    page.goto(f"/s/{session.token}/")
-    for _ in range(4):
-        trial = ready(page)
-        check_page(page)
-        assert not page.locator("kbd:visible").count()
-        if task == "magnitude_estimation":
-            page.locator("#number").fill("120")
-            page.locator(".button.primary").tap()
-        else:
-            page.locator(".option").last.tap()
-        is_over(page, trial)
-    page.locator(".code").wait_for()
-    assert set(Judgment.objects.values_list("input_type", flat=True)) == {"touch"}
 
 
 def test_who_leaves_the_page_for_long_reads_the_instructions_before_going_on(open_page, check_page):

@@ -115,7 +115,8 @@ def test_a_whole_session_by_touch(task, open_page, check_page):
 
     def answer(page: Page) -> None:
         trial = ready(page)
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        check_page(page)
+        assert not page.locator("kbd:visible").count()
         assert not page.locator(":checked, [aria-pressed=true]").count(), "something is chosen beforehand"
         if task == "slider":
             line = page.locator(".line")
@@ -150,7 +151,7 @@ def test_a_whole_session_by_touch(task, open_page, check_page):
 @pytest.mark.parametrize("task", task_names())
 def test_a_whole_session_without_javascript(task, open_page):
     a_study(task)
-    page = open_page(width=390, java_script_enabled=False)
+    page = open_page(width=390, java_script_enabled=False, has_touch=True, is_mobile=True)
 
     def answer(page: Page) -> None:
         if task == "best_worst":
@@ -159,9 +160,9 @@ def test_a_whole_session_without_javascript(task, open_page):
         elif page.locator("#number").count():
             page.locator("#number").fill("62,5")
         else:
-            page.locator(".option").first.click()
+            page.locator(".option").first.tap()
         with page.expect_navigation():
-            page.locator("main .button.primary").click()
+            page.locator("main .button.primary").tap()
 
     def press(page: Page) -> None:
         if is_lines(page):
@@ -169,7 +170,7 @@ def test_a_whole_session_without_javascript(task, open_page):
             for field, px in zip(page.locator(".line-length input").all(), lengths, strict=True):
                 field.fill(px)
         with page.expect_navigation():
-            page.locator("main .button.primary").click()
+            page.locator("main .button.primary").tap()
 
     walk(page, answer, press)
     judgments = Judgment.objects.all()

@@ -1,4 +1,4 @@
-"""Whole sessions without JavaScript: by keyboard, by touch, after reload. With it: test_engine.py."""
+"""Sessions without JavaScript: by keyboard, after reload. With it: test_engine.py."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -57,15 +57,7 @@ def answer_by_keyboard(page: Page, task: str) -> None:
     enter(page)
 
 
-@pytest.mark.parametrize(
-    "task",
-    [
-        "forced_choice",
-        "likert",
-        "yes_no",
-        "magnitude_estimation",
-    ],
-)
+@pytest.mark.parametrize("task", ["forced_choice", "magnitude_estimation"])
 def test_a_whole_session_by_keyboard_on_a_phone(task, open_page, check_page):
     open_study(task)
     page = open_page(width=390, plain=True)
@@ -89,34 +81,6 @@ def test_a_whole_session_by_keyboard_on_a_phone(task, open_page, check_page):
     expect(page.locator(".code output")).to_have_text(session.completion_code)
     assert Judgment.objects.count() == 5
     assert n_screens == 11  # consent, questions, instructions, practice, feedback, ready, 4 trials, 1 break
-
-
-@pytest.mark.parametrize(
-    "task",
-    [
-        "forced_choice",
-        "likert",
-        "yes_no",
-        "magnitude_estimation",
-    ],
-)
-def test_a_whole_session_by_touch_without_javascript(task, open_page):
-    open_study(task)
-    page = open_page(width=390, java_script_enabled=False, has_touch=True, is_mobile=True)
-    page.goto("/take/agreement/")
-    for _ in range(20):
-        if page.locator(".code").count():
-            break
-        if page.locator("#id_age").count():
-            page.locator("#id_age").fill("33")
-            page.get_by_text("Yes", exact=True).tap()
-        elif page.locator("#number").count():
-            page.locator("#number").fill("120")
-        elif page.locator(".option").count():
-            page.locator(".option").last.tap()
-        go_on(page)
-    assert Session.objects.get().status == "complete"
-    assert Session.objects.get().participant.is_native is True
 
 
 def test_every_point_can_be_hit_with_a_finger_at_320_pixels(open_page, check_page):

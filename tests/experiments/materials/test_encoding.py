@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.errors import BadInput
-from experiments.materials.delimited import read_table, table_from
-from experiments.materials.encoding import decode, read_text
-from tests.experiments.materials.charset_files import (
+from benchmarks.materials.charset_files import (
     outcome_here,
     outcome_of_charset_normalizer,
     outcomes,
     translated_files,
     written_files,
 )
+from experiments.materials.delimited import read_table, table_from
+from experiments.materials.encoding import decode, read_text
 
 LINGUISTIC = 'naïve déjà Schütze ’ ‘quoted’ “so” … don\'t "he said" señor Ångström'
 UNICODE = [

@@ -9,7 +9,7 @@ from judgments.recruitment import ledger
 from judgments.recruitment.recruiter import RemoteState
 from tests import cast
 from tests.judgments.recruitment import platforms
-from tests.judgments.recruitment.memory import MemoryRecruiter, Platform
+from tools.doubles.memory import MemoryRecruiter, Platform
 
 pytestmark = pytest.mark.django_db(transaction=True)
 State = PlatformCall.State

@@ -11,7 +11,7 @@ from judgments.models import Payment, PlatformCall, PlatformIdentity, Session, S
 from judgments.recruitment import decisions, ledger, recruiter
 from judgments.recruitment.reconcile import reconcile
 from tests import cast
-from tests.judgments.recruitment.memory import MemoryRecruiter, Platform
+from tools.doubles.memory import MemoryRecruiter, Platform
 
 pytestmark = pytest.mark.django_db
 
@@ -26,7 +26,7 @@ def platform():
 
 @pytest.fixture
 def adapter(platform, monkeypatch):
-    monkeypatch.setitem(recruiter.BUILT_IN, "memory", "tests.judgments.recruitment.memory.MemoryRecruiter")
+    monkeypatch.setitem(recruiter.BUILT_IN, "memory", "tools.doubles.memory.MemoryRecruiter")
     monkeypatch.setattr(MemoryRecruiter, "__init__", lambda self, account=None: _attach(self, platform))
     return MemoryRecruiter()
 

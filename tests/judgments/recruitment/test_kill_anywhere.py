@@ -11,7 +11,7 @@ from judgments.recruitment import decisions, ledger
 from judgments.recruitment.reconcile import reconcile
 from tests import cast
 from tests.judgments.recruitment.kills import killed_at
-from tests.judgments.recruitment.memory import MemoryRecruiter, Platform
+from tools.doubles.memory import MemoryRecruiter, Platform
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -11,7 +11,7 @@ from judgments.models import PlatformIdentity, Session, Submission
 from judgments.recruitment.reconcile import reconcile
 from judgments.sessions.places import channel_places_left
 from tests import cast
-from tests.judgments.recruitment.memory import MemoryRecruiter, Platform
+from tools.doubles.memory import MemoryRecruiter, Platform
 
 pytestmark = pytest.mark.django_db
 

@@ -32,25 +32,29 @@ PAGES = (
 )
 
 
-@pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize("task", ["forced_choice", "likert", "yes_no"])
-def test_every_page_opens_with_data_and_without(ada, name, task):
+def test_every_page_opens_with_data_and_without(ada, task, subtests):
     judged_study("judged", task=task)
     cast.study("empty", task=task, materials=None)
-    for slug in ("judged", "empty"):
-        answer = ada.get(reverse(name, args=[slug]))
-        assert answer.status_code == 200, slug
-        assert b"<script>" not in answer.content and b"style=" not in answer.content
+    for name in PAGES:
+        for slug in ("judged", "empty"):
+            with subtests.test(name, slug=slug):
+                answer = ada.get(reverse(name, args=[slug]))
+                assert answer.status_code == 200
+                assert b"<script>" not in answer.content and b"style=" not in answer.content
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_strangers_find_nothing_and_visitors_log_in(client, name):
-    address = reverse(name, args=[judged_study().slug])
-    assert client.get(address).status_code == 302
-    client.force_login(cast.cleo())
-    assert client.get(address).status_code == 404
-    client.force_login(cast.ben())
-    assert client.get(address).status_code == 200
+def test_strangers_find_nothing_and_visitors_log_in(client, subtests):
+    slug = judged_study().slug
+    for name in PAGES:
+        with subtests.test(name):
+            address = reverse(name, args=[slug])
+            client.logout()
+            assert client.get(address).status_code == 302
+            client.force_login(cast.cleo())
+            assert client.get(address).status_code == 404
+            client.force_login(cast.ben())
+            assert client.get(address).status_code == 200
 
 
 @pytest.mark.parametrize("name", ["study-exclusions", "study-releases", "study-score", "study-compare"])

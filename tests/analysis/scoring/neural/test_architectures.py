@@ -5,7 +5,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="neural models are an extra: make install-models")
 pytest.importorskip("transformers", reason="neural models are an extra: make install-models")
 
-from tests.analysis.scoring.neural.architectures import EXACT, outcome  # noqa: E402
+from benchmarks.scoring.architectures import EXACT, outcome  # noqa: E402
 
 ENDS = {
     ("causal", "bloom"): ("exact", "plain"),

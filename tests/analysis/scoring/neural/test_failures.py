@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch", reason="neural models are an extra: make in
 pytest.importorskip("transformers", reason="neural models are an extra: make install-models")
 
 from analysis.scoring.neural.structure import LONGEST, longest  # noqa: E402
-from tests.analysis.scoring.neural.architectures import limit_texts, tiny_model  # noqa: E402
+from benchmarks.scoring.architectures import limit_texts, tiny_model  # noqa: E402
 
 FAILED, TOO_LONG = "the model failed on it, not scored", "too long for the model, not scored"
 BAD = SENTENCES[3]

@@ -14,7 +14,7 @@ from analysis.scoring.neural.cpu.heads import TiledHead  # noqa: E402
 from analysis.scoring.neural.probe import SinglePrecision  # noqa: E402
 from analysis.scoring.neural.structure import tree_obstacle  # noqa: E402
 from analysis.scoring.neural.trees import NODES, PrefixTree  # noqa: E402
-from tests.analysis.scoring.neural.architectures import tiny_model  # noqa: E402
+from benchmarks.scoring.architectures import tiny_model  # noqa: E402
 
 OBSTACLES = {
     "gpt2": "",

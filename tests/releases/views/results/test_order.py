@@ -61,18 +61,17 @@ def assert_in_order(page, parts=PARTS):
     assert -1 not in places and places == sorted(places), dict(zip(parts, places, strict=True))
 
 
-@pytest.mark.parametrize(
-    ("name", "task", "finding"),
-    PAGES,
-)
-def test_finding_figure_table_and_conventions_follow_each_other(ada, name, task, finding):
-    study = judged_study(task=task, people=6 if task == "forced_choice" else 7)
-    page = main_of(ada, reverse(f"study-{name}", args=[study.slug]), **QUERIES.get(name, {}))
-    assert finding in re.search(r'class="finding">(.*?)</p>', page)[1]
-    parts = PARTS[:3] if name in ("items", "ratings") else PARTS
-    assert_in_order(page, parts)
-    if parts == PARTS:
-        assert re.search(r"<details[^>]*>\s*<summary><h2[^>]*>Conventions</h2>", page)
+@pytest.mark.parametrize(("task", "people"), [("forced_choice", 6), ("likert", 7)])
+def test_finding_figure_table_and_conventions_follow_each_other(ada, task, people, subtests):
+    study = judged_study(task=task, people=people)
+    for name, finding in [(name, finding) for name, of_task, finding in PAGES if of_task == task]:
+        with subtests.test(name):
+            page = main_of(ada, reverse(f"study-{name}", args=[study.slug]), **QUERIES.get(name, {}))
+            assert finding in re.search(r'class="finding">(.*?)</p>', page)[1]
+            parts = PARTS[:3] if name in ("items", "ratings") else PARTS
+            assert_in_order(page, parts)
+            if parts == PARTS:
+                assert re.search(r"<details[^>]*>\s*<summary><h2[^>]*>Conventions</h2>", page)
 
 
 def test_without_judgments_there_is_no_finding_and_no_figure(ada):

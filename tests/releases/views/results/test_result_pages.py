@@ -30,52 +30,40 @@ def printed(capsys):
     return run
 
 
-@pytest.mark.parametrize(
-    ("task", "name"),
-    [(task, name) for task in ("forced_choice", "likert", "yes_no") for name in PAGES],
-)
-def test_every_page_opens_with_data_and_without(ada, name, task):
+@pytest.mark.parametrize("task", ["forced_choice", "likert", "yes_no"])
+def test_every_page_opens_with_data_and_without(ada, task, subtests):
     judged_study("judged", task=task)
     cast.study("empty", task=task, materials=None)
-    for slug in ("judged", "empty"):
-        answer = ada.get(reverse(f"study-{name}", args=[slug]))
-        assert answer.status_code == 200, slug
-        assert b"<script>" not in answer.content and b"style=" not in answer.content
+    for name in PAGES:
+        for slug in ("judged", "empty"):
+            with subtests.test(name, slug=slug):
+                answer = ada.get(reverse(f"study-{name}", args=[slug]))
+                assert answer.status_code == 200
+                assert b"<script>" not in answer.content and b"style=" not in answer.content
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_strangers_find_nothing_and_readers_look(client, name):
+def test_strangers_find_nothing_and_readers_look(client, subtests):
     study = judged_study()
-    for address in (
-        reverse(f"study-{name}", args=[study.slug]),
-        reverse(f"study-{name}-json", args=[study.slug]),
-    ):
-        client.force_login(cast.cleo())
-        assert client.get(address).status_code == 404
-        client.force_login(cast.ben())
-        assert client.get(address).status_code == 200
+    for name in (*PAGES, *(f"{page}-json" for page in PAGES)):
+        with subtests.test(name):
+            address = reverse(f"study-{name}", args=[study.slug])
+            client.force_login(cast.cleo())
+            assert client.get(address).status_code == 404
+            client.force_login(cast.ben())
+            assert client.get(address).status_code == 200
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "reliability",
-        "effects",
-        "exclusions",
-        "items",
-        "times",
-        "multiverse",
-    ],
-)
 @pytest.mark.parametrize("task", ["forced_choice", "likert", "yes_no"])
-def test_page_command_and_api_give_the_same_document(ada, printed, name, task):
+def test_page_command_and_api_give_the_same_document(ada, printed, task, subtests):
     study = judged_study(task=task)
     add_sitting(study, "careless", agrees=False, catch=False)
-    command = printed(name, study.slug, "--exclude", "catch_failed")
-    page = ada.get(reverse(f"study-{name}-json", args=[study.slug]), {"steps": "catch_failed"}).json()
-    api = ada.get(reverse(f"api-{name}", args=[study.slug]), {"exclude": "catch_failed"}).json()
-    assert page == command == api
-    assert command["experiment"] == study.slug and command != printed(name, study.slug)
+    for name in ("reliability", "effects", "exclusions", "items", "times", "multiverse"):
+        with subtests.test(name):
+            command = printed(name, study.slug, "--exclude", "catch_failed")
+            page = ada.get(reverse(f"study-{name}-json", args=[study.slug]), {"steps": "catch_failed"}).json()
+            api = ada.get(reverse(f"api-{name}", args=[study.slug]), {"exclude": "catch_failed"}).json()
+            assert page == command == api
+            assert command["experiment"] == study.slug and command != printed(name, study.slug)
 
 
 def test_a_plan_locked_before_the_first_response_is_distinguished_from_a_later_one(ada):

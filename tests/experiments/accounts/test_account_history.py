@@ -11,7 +11,7 @@ from django.test import Client
 from config.settings import openid_service
 from experiments.models import ApiToken, AuditEntry
 from tests import cast
-from tests.experiments.pages.test_account import digits, shown_token
+from tests.experiments.accounts.test_account import digits, shown_token
 from tools.doubles import openid
 
 pytestmark = pytest.mark.django_db
