@@ -12,12 +12,7 @@ from schemathesis.specs.openapi.checks import (
 
 from tests import cast
 
-CHECKS = [
-    not_a_server_error,
-    status_code_conformance,
-    content_type_conformance,
-    response_schema_conformance,
-]
+CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 TIMEOUT_S = 120  # on a machine that has other work
 
 

@@ -14,8 +14,7 @@ WAITING = "Answers to be saved with the next page"
 def block(page: Page, address: str = ANSWERS) -> None:
     """Stop requests of scripts to this address, as an extension does; pages come as ever."""
     page.context.route(
-        address,
-        lambda route: route.fallback() if route.request.resource_type in OF_PAGES else route.abort(),
+        address, lambda route: route.fallback() if route.request.resource_type in OF_PAGES else route.abort()
     )
 
 

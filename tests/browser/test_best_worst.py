@@ -33,15 +33,7 @@ def mark(page: Page, name: str, place: int) -> None:
     radio.tap() if page.evaluate("navigator.maxTouchPoints > 0") else radio.click()
 
 
-@pytest.mark.parametrize(
-    ("width", "plain"),
-    [
-        (320, True),
-        (320, False),
-        (1280, True),
-        (1280, False),
-    ],
-)
+@pytest.mark.parametrize(("width", "plain"), [(320, True), (320, False), (1280, True), (1280, False)])
 def test_a_whole_session_with_and_without_the_engine(open_page, check_page, plain, width):
     session = a_session()
     page = open_page(width=width, plain=plain, has_touch=width == 320)

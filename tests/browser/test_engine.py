@@ -1,4 +1,4 @@
-"""The trial engine in a real browser: practice, breaks and other screens. Whole sessions: test_every_task.py."""
+"""The trial engine in a browser: practice, breaks and other screens. Whole sessions: test_every_task.py."""
 
 import pytest
 from playwright.sync_api import expect

@@ -138,10 +138,7 @@ def test_answers_of_every_task_are_in_one_place(open_page, task, width):
     assert len(places) == 1
 
 
-@pytest.mark.parametrize(
-    "width",
-    [320, 360, 390, 768, 1280],
-)
+@pytest.mark.parametrize("width", [320, 360, 390, 768, 1280])
 @pytest.mark.parametrize("points", [7, 11])
 def test_points_are_in_one_row_with_both_ends_in_view(open_page, check_page, width, points):
     materials = material_set("long", n_items=1, texts=(LONG * 5, LONG * 5))

@@ -127,13 +127,7 @@ def test_a_double_click_on_next_stores_one_judgment(open_page):
 
 
 @pytest.mark.parametrize(
-    ("width", "scheme"),
-    [
-        (390, "light"),
-        (390, "dark"),
-        (1280, "light"),
-        (1280, "dark"),
-    ],
+    ("width", "scheme"), [(390, "light"), (390, "dark"), (1280, "light"), (1280, "dark")]
 )
 def test_a_right_to_left_study_with_a_wrong_answer_is_legible_in_every_light(
     width, scheme, open_page, check_page

@@ -101,12 +101,7 @@ def test_every_page_of_the_studio_reads_well(studio, width, scheme, part):
 
 @pytest.mark.parametrize(
     ("width", "scheme", "language"),
-    [
-        (390, "dark", "ar"),
-        (1280, "light", "ar"),
-        (390, "dark", "fi"),
-        (1280, "light", "fi"),
-    ],
+    [(390, "dark", "ar"), (1280, "light", "ar"), (390, "dark", "fi"), (1280, "light", "fi")],
 )
 def test_every_text_for_participants_reads_well_with_all_sections_open(studio, width, scheme, language):
     page = studio(width, scheme)

@@ -122,9 +122,7 @@ def test_four_queries_whatever_the_number_of_answers(n):
     session = begin(study(materials=material_set("big", n_items=60), n_lists=1))
     rows = list(map(row, session.trials.select_related("session__experiment")))
     send(session, rows[0])
-    with CaptureQueriesContext(
-        connection,
-    ) as captured:
+    with CaptureQueriesContext(connection) as captured:
         assert send(session, *rows[1 : n + 1]).json()["position"] == n + 1
     queries = [query["sql"] for query in captured if not query["sql"].startswith(("BEGIN", "COMMIT"))]
     assert len(queries) <= 4, queries

@@ -131,10 +131,7 @@ def test_a_file_that_is_no_database_of_pypi_is_refused(tmp_path):
 def test_the_command_says_what_is_wrong_with_an_unusable_file(tmp_path):
     old = database(tmp_path / "all.zip", advisory("idna", [], modified="2020-01-01T00:00:00Z"))
     done = subprocess.run(
-        [sys.executable, "-m", "tools.audit", str(old)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
+        [sys.executable, "-m", "tools.audit", str(old)], cwd=ROOT, capture_output=True, text=True
     )
     assert done.returncode == 2
     assert "is old: its newest advisory is of 2020-01-01" in done.stdout and "Take a new copy" in done.stdout

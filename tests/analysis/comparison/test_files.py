@@ -4,13 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.comparison.files import (
-    read_human,
-    read_judgments,
-    read_pairs,
-    read_scores,
-    read_sentences,
-)
+from analysis.comparison.files import read_human, read_judgments, read_pairs, read_scores, read_sentences
 from analysis.errors import BadInput
 from analysis.table_forms import read_number_columns
 

@@ -5,13 +5,7 @@ from collections import Counter
 import pytest
 
 from analysis.errors import BadInput
-from experiments.generation import (
-    PARADIGMS,
-    acceptable_sentences,
-    catch_pairs,
-    demonstration,
-    minimal_pairs,
-)
+from experiments.generation import PARADIGMS, acceptable_sentences, catch_pairs, demonstration, minimal_pairs
 from experiments.generation.demonstration import BLIMP_FIELDS
 from experiments.generation.lexicon import Lexicon
 

@@ -99,11 +99,7 @@ def test_a_wide_table_of_pairs(write_file):
             "row 2, column 'expected': 'perhaps' is not a status",
         ),
         ("s.csv", "item,sentence\n1,\n", "row 2, column 'sentence': the sentence is empty"),
-        (
-            "s.csv",
-            "sentence_id,sentence\na,Yes.\na,No.\n",
-            "'a' is already used in s.csv, row 2",
-        ),
+        ("s.csv", "sentence_id,sentence\na,Yes.\na,No.\n", "'a' is already used in s.csv, row 2"),
         ("s.csv", "sentence\n", "s.csv: the file has no rows"),
         ("p.csv", "good_id,bad_id\na,b\n", "a table of pairs needs its table of sentences"),
     ],

@@ -268,11 +268,7 @@ def test_an_answer_that_a_plugin_cannot_parse_is_kept_and_the_participant_goes_o
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("source", "template"),
-    [
-        (SCREEN_FAILS, THUMB_TEMPLATE),
-        (TASK, "{% include 'nothing/here.html' %}"),
-        (TASK, "{% thumb %}"),
-    ],
+    [(SCREEN_FAILS, THUMB_TEMPLATE), (TASK, "{% include 'nothing/here.html' %}"), (TASK, "{% thumb %}")],
 )
 def test_a_page_that_a_plugin_cannot_render_asks_the_participant_to_try_again(
     install, settings, client, source, template

@@ -43,11 +43,7 @@ def study():
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param("ben", id="viewer"),
-        pytest.param("vera", id="viewer of the lab"),
-    ],
+    "name", [pytest.param("ben", id="viewer"), pytest.param("vera", id="viewer of the lab")]
 )
 def test_no_address_of_a_study_lets_a_viewer_change_anything(client, study, name):
     client.force_login(cast.user(name))

@@ -88,9 +88,7 @@ def test_two_different_answers_at_once_keep_one_and_note_the_other():
     at_once(
         [
             lambda choice=choice: record(
-                Session.objects.get(pk=session.pk),
-                trial.public_id,
-                answer_to(trial, choose_expected=choice),
+                Session.objects.get(pk=session.pk), trial.public_id, answer_to(trial, choose_expected=choice)
             )
             for choice in (True, False)
         ]

@@ -36,9 +36,7 @@ def row(trial, **fields):
 
 
 def queries_of(session, *rows):
-    with CaptureQueriesContext(
-        connection,
-    ) as captured:
+    with CaptureQueriesContext(connection) as captured:
         answer = send(session, *rows)
     return answer, captured.captured_queries
 

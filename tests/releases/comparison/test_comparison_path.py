@@ -42,10 +42,7 @@ def modules_entered(comparison):
     return {str(Path(name).relative_to(ROOT)) for name in entered}
 
 
-@pytest.mark.parametrize(
-    "task",
-    ["forced_choice", "likert", "yes_no"],
-)
+@pytest.mark.parametrize("task", ["forced_choice", "likert", "yes_no"])
 def test_a_comparison_passes_at_most_twenty_modules_from_release_and_scores_to_the_adc(task):
     study = judged_study(task=task)
     runs = [scored(study, "bright"), scored(study, "dull")]

@@ -216,8 +216,7 @@ def test_names_that_are_no_variables_are_quoted(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
-    [("agreement", "individual_agreement"), ("ratings", "mean"), ("effects", "estimate")],
+    ("name", "value"), [("agreement", "individual_agreement"), ("ratings", "mean"), ("effects", "estimate")]
 )
 def test_tables_of_results_come_with_programs_and_the_plan_in_their_name(
     ada, name, value, tmp_path, monkeypatch

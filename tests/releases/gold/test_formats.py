@@ -24,7 +24,7 @@ from tests.releases.study import judged_study, ready_release
 pytestmark = pytest.mark.django_db
 DATA_FILE = re.compile(r"data/(.+/)*([a-z]+-[a-zA-Z0-9]+)(_[a-z]+-[a-zA-Z0-9]+)*_data\.csv")
 OFFICIAL_KEYWORDS = {
-    *("study", "site", "subject", "session", "task", "condition", "trial", "stimulus", "description"),
+    *("study", "site", "subject", "session", "task", "condition", "trial", "stimulus", "description")
 }
 
 

@@ -15,12 +15,7 @@ from releases.gold.plans import current_plan_row, set_current_plan, write_plan
 from releases.models import ExclusionPlan
 from releases.study_templates.create import built_in_file, built_in_names, create_from_template, read_template
 from releases.study_templates.document import MAX_BYTES, parse_document, write_document
-from releases.study_templates.export import (
-    DESIGN_FIELDS,
-    LEFT_OUT_FIELDS,
-    STUDY_FIELDS,
-    build_template,
-)
+from releases.study_templates.export import DESIGN_FIELDS, LEFT_OUT_FIELDS, STUDY_FIELDS, build_template
 from tests import cast
 
 pytestmark = pytest.mark.django_db

@@ -198,8 +198,7 @@ def test_a_qualification_keeps_workers_from_a_second_hit(client, double):
         client.create_qualification_type(**kind)
     assert failure.value.response["Message"].startswith("You have already created")
     hit_id = hit(
-        client,
-        QualificationRequirements=[{"QualificationTypeId": took_part, "Comparator": "DoesNotExist"}],
+        client, QualificationRequirements=[{"QualificationTypeId": took_part, "Comparator": "DoesNotExist"}]
     )
     client.associate_qualification_with_worker(
         QualificationTypeId=took_part, WorkerId="AW1", IntegerValue=1, SendNotification=False

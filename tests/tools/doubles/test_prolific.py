@@ -141,8 +141,7 @@ def test_a_group_keeps_its_members_out(api, prolific):
 
 
 @pytest.mark.parametrize(
-    ("kind", "acts"),
-    [("before", False), ("after", True), ("malformed", True), ("502-after", True)],
+    ("kind", "acts"), [("before", False), ("after", True), ("malformed", True), ("502-after", True)]
 )
 def test_a_fault_acts_or_does_not(api, prolific, kind, acts):
     prolific.fail_next(kind, method="POST", path="/studies/")

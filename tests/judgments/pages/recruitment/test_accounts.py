@@ -90,7 +90,4 @@ def test_events_are_received_and_stopped(ada, account, prolific):
         AuditEntry.objects.filter(action__startswith="platform events")
         .order_by("pk")
         .values_list("action", "user")
-    ) == [
-        ("platform events switched on", cast.ada().pk),
-        ("platform events switched off", cast.ada().pk),
-    ]
+    ) == [("platform events switched on", cast.ada().pk), ("platform events switched off", cast.ada().pk)]

@@ -19,18 +19,8 @@ from tests.judgments.recruitment import platforms
 
 pytestmark = pytest.mark.django_db
 PAYMENT_FAULTS = {  # state of the payment, times paid, what happened, what is safe, what to do
-    "before": (
-        "unknown",
-        0,
-        "MTurk was sent ApproveAssignment and gave no",
-        "it may have acted",
-    ),
-    "after": (
-        "unknown",
-        1,
-        "MTurk was sent ApproveAssignment and gave no",
-        "it may have acted",
-    ),
+    "before": ("unknown", 0, "MTurk was sent ApproveAssignment and gave no", "it may have acted"),
+    "after": ("unknown", 1, "MTurk was sent ApproveAssignment and gave no", "it may have acted"),
     "429": ("planned", 0, "MTurk is busy (ThrottlingException)", "was not carried out"),
     "503": ("planned", 0, "MTurk is busy (503)", "was not carried out"),
     "service_fault": ("unknown", 0, "no usable answer (ServiceFault)", "it may have acted"),

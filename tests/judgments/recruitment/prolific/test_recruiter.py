@@ -12,15 +12,7 @@ from judgments.recruitment.credentials import replace_secrets
 from judgments.recruitment.prolific.client import ProlificClient
 from judgments.recruitment.prolific.drafts import CODE_TYPES, FilterOption, resolved_filters
 from judgments.recruitment.prolific.recruiter import ProlificRecruiter
-from judgments.recruitment.recruiter import (
-    AnswerLost,
-    Bonus,
-    Busy,
-    Level,
-    Outcome,
-    Refused,
-    RemoteState,
-)
+from judgments.recruitment.recruiter import AnswerLost, Bonus, Busy, Level, Outcome, Refused, RemoteState
 from tests import cast
 from tests.judgments.recruitment.prolific.conftest import KEY
 

@@ -20,11 +20,7 @@ pytestmark = pytest.mark.django_db
 PARTS = ('class="finding"', "<figure", "<table", "Conventions</h2>")
 PAGES = [
     ("agreement", "forced_choice", "83.3 % of judgments are as expected (95 % CI"),
-    (
-        "items",
-        "forced_choice",
-        "as expected in 4 of 4 items, 100.0 % (95 % CI 51.0 to 100.0 %).",
-    ),
+    ("items", "forced_choice", "as expected in 4 of 4 items, 100.0 % (95 % CI 51.0 to 100.0 %)."),
     ("reliability", "likert", "As many other people would give means of sentences that correlate"),
     ("effects", "likert", "The expected contrast is"),
     ("multiverse", "likert", "specifications have the sign of the"),

@@ -20,18 +20,7 @@ def count_products(monkeypatch):
     return ran
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "gpt2",
-        "llama",
-        "opt",
-        "gpt_neox",
-        "qwen2",
-        "phi",
-        "grouped",
-    ],
-)
+@pytest.mark.parametrize("name", ["gpt2", "llama", "opt", "gpt_neox", "qwen2", "phi", "grouped"])
 def test_sums_in_bfloat16_are_as_near_as_with_the_models_own(causal, name, tmp_path, monkeypatch):
     if name == "grouped":
         config = transformers.LlamaConfig(**{**CAUSAL["llama"][1], "num_key_value_heads": 1})
