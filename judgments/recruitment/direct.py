@@ -1,14 +1,17 @@
 """Links and panels as recruiters: nothing is called, and our own sessions are the only list."""
 
 from collections.abc import Iterator
+from datetime import date
 from typing import Any
 
+from django.http import HttpRequest
 from django.utils import timezone
 
-from experiments.models import Campaign
+from experiments.models import Campaign, Experiment
 from judgments.models import PlatformCall, Session
-from judgments.recruitment.panel import OUTCOMES
+from judgments.recruitment.panel import OUTCOMES, channel_of, id_parameters
 from judgments.recruitment.recruiter import (
+    ArrivalLink,
     Cost,
     Finding,
     Level,
@@ -18,6 +21,14 @@ from judgments.recruitment.recruiter import (
     PlatformSubmission,
     Recruiter,
     RemoteState,
+)
+from judgments.sessions.arrival import (
+    MAX_VALUE_CHARACTERS,
+    PARTICIPANT_PARAMETER,
+    SIGNATURE_PARAMETER,
+    UNTIL_PARAMETER,
+    clean_value,
+    is_signed,
 )
 from judgments.sessions.places import holds_place
 
@@ -29,12 +40,28 @@ STATES = {
     Campaign.State.CLOSED: RemoteState.FINISHED,
 }
 
+# Parameters with a person's id, in the order in which one becomes the id of the vault.
+ID_PARAMETERS = (PARTICIPANT_PARAMETER, "prolific_pid", "workerid", "pid", "id")
+PERSONAL_PARAMETERS = {
+    *ID_PARAMETERS,
+    "session_id",
+    "assignmentid",
+    "email",
+    "name",
+}  # kept in the vault only
+MAX_PARAMETERS, MAX_NAME_CHARACTERS = 20, 40
+
 
 class DirectLink(Recruiter):
     """The study's own link, given to people by mail, in class or on paper; pay is handed out elsewhere."""
 
     name = "direct"
     label = "Link"
+
+    @classmethod
+    def identify(cls, request: HttpRequest, experiment: Experiment, detail: str) -> ArrivalLink | None:
+        """Read the study's own link."""
+        return _read_link(request, experiment, None)
 
     def check(self, campaign: Campaign) -> list[Finding]:
         """A link needs nothing but an open study."""
@@ -91,6 +118,12 @@ class Panel(DirectLink):
     name = "panel"
     label = "Panel or pool"
 
+    @classmethod
+    def identify(cls, request: HttpRequest, experiment: Experiment, detail: str) -> ArrivalLink | None:
+        """Read the link of the channel with the name ``detail``, which may be a plugin's campaign."""
+        channel = channel_of(experiment, detail)
+        return _read_link(request, experiment, channel) if channel else None
+
     def check(self, campaign: Campaign) -> list[Finding]:
         """Warn where people come with an id and are sent back nowhere."""
         outcomes = ("complete", "screened_out", "over_quota", "refused")
@@ -105,3 +138,33 @@ class Panel(DirectLink):
                 field="options",
             )
         ]
+
+
+def _read_link(request: HttpRequest, experiment: Experiment, channel: Campaign | None) -> ArrivalLink:
+    # Limit: a link may carry anything, so the number and length of its parameters are bounded.
+    parameters = {
+        clean_value(name, MAX_NAME_CHARACTERS): clean_value(str(value), MAX_VALUE_CHARACTERS)
+        for name, value in list(request.GET.items())[:MAX_PARAMETERS]
+    }
+    signature = parameters.pop(SIGNATURE_PARAMETER, "")
+    until = parameters.pop(UNTIL_PARAMETER, "") if signature else ""
+    id_name, submission_name = id_parameters(channel) if channel else ("", "")
+    identifying = {name.lower() for name in (id_name, submission_name) if name}
+    is_personal = PERSONAL_PARAMETERS | identifying
+    personal = {name: value for name, value in parameters.items() if name.lower() in is_personal}
+    by_lower_name = {name.lower(): value for name, value in personal.items()}
+    names = (id_name.lower(), *ID_PARAMETERS)
+    external_id = next((by_lower_name[name] for name in names if by_lower_name.get(name)), "")
+    # A signature is of the open link: over a channel the same id would begin a second session beside it.
+    is_verified = (
+        channel is None and bool(external_id) and is_signed(experiment, external_id, signature, until=until)
+    )
+    return ArrivalLink(
+        external_id,
+        is_verified=is_verified,
+        is_expired=is_verified and bool(until) and date.fromisoformat(until) < timezone.now().date(),
+        personal=personal,
+        other={name: value for name, value in parameters.items() if name not in personal},
+        channel=channel,
+        submission=by_lower_name.get(submission_name.lower(), ""),
+    )

@@ -14,12 +14,14 @@ from functools import wraps
 from typing import Any, ClassVar
 
 from django import forms
+from django.http import HttpRequest
 from django.utils.module_loading import import_string
 
 from analysis.errors import BadInput
 from analysis.plugins.registry import Plugin, PluginFailure, Registry
-from experiments.models import Campaign, Mode, PlatformAccount
-from judgments.models import PlatformCall, Submission
+from experiments.models import Campaign, Experiment, Mode, PlatformAccount
+from experiments.studies.completion_url import filled_address
+from judgments.models import PlatformCall, PlatformIdentity, Session, Submission
 
 #: Built-in adapters by ``Campaign.recruiter``, imported when first used.
 BUILT_IN: dict[str, "str | type[Recruiter]"] = {
@@ -202,6 +204,45 @@ class PlannedCall:
     body: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class HandInForm:
+    """The form that hands in a session on the platform's site; without an assignment, the work is returned.
+
+    It has no token of ours: the other site would store it.
+    """
+
+    assignment: str = ""
+    receipt: str = ""
+    action: str = ""
+
+
+@dataclass(frozen=True)
+class ArrivalLink:
+    """Parameters of an arrival's link: the id that it claims or proves, other personal ones, and the rest."""
+
+    external_id: str = ""
+    is_verified: bool = False
+    personal: dict[str, str] = field(default_factory=dict)
+    other: dict[str, str] = field(default_factory=dict)
+    channel: Campaign | None = None
+    submission: str = ""
+    submission_parameter: str = ""  # key in ``personal``, where each submission has a session of its own
+    is_expired: bool = False
+    is_preview: bool = False  # nothing may be stored
+    key: str = ""  # the same for the same submission, where the platform names it; else of the consent form
+    clean_address: str = ""  # where the arrival continues, without the ids of the link
+    hand_in: HandInForm | None = None
+
+    def return_address(self, outcome: str) -> str:
+        """The channel's return link of a participant without a session; empty if there is none."""
+        template = self.channel.return_template(outcome) if self.channel else ""
+        return filled_address(template, participant=self.external_id, session=self.submission)
+
+    def is_same_submission(self, identity: PlatformIdentity) -> bool:
+        """Whether the submission of this link is the one with which the participant began."""
+        return bool(identity.parameters.get(self.submission_parameter) == self.submission)
+
+
 class Recruiter(ABC):
     """One platform with one account.
 
@@ -227,6 +268,8 @@ class Recruiter(ABC):
     return_links: ClassVar[Mapping[str, str]] = {}
     longest_title: ClassVar[int] = 120
     longest_description: ClassVar[int] = 3000
+    #: Whether the platform's site shows our pages in a frame, without cookies, and takes a form at the end.
+    is_framed: ClassVar[bool] = False
     plugin: ClassVar[Plugin | None] = None
     #: What the platform can do beyond recruiting; a method without its feature raises ``Refused``.
     decides: bool = False  # approve and reject
@@ -247,6 +290,28 @@ class Recruiter(ABC):
     def is_test(self) -> bool:
         """Whether nothing here spends money: a sandbox or test mode."""
         return self.account is not None and self.account.mode == Mode.TEST
+
+    # Arrivals and participants' pages
+
+    @classmethod
+    def identify(cls, request: HttpRequest, experiment: Experiment, detail: str) -> ArrivalLink | None:
+        """Read the link of an arrival with the last part of its address; None if it leads to no campaign."""
+        return None
+
+    @classmethod
+    def framing_sites(cls) -> tuple[str, ...]:
+        """Sites that may show participants' pages in a frame."""
+        return ()
+
+    @classmethod
+    def form_sites(cls) -> tuple[str, ...]:
+        """Sites to which the form of :meth:`hand_in_form` may be sent."""
+        return ()
+
+    @classmethod
+    def hand_in_form(cls, session: Session) -> HandInForm | None:
+        """The form that ends a session; None where none is needed."""
+        return None
 
     # Reading
 
@@ -497,6 +562,20 @@ def adapter(name: str) -> type[Recruiter]:
         )
     recruiter = RECRUITERS.find(name, noun="recruiter")
     return import_string(recruiter) if isinstance(recruiter, str) else recruiter
+
+
+def framing_adapter(campaign: Campaign | None) -> type[Recruiter] | None:
+    """The adapter whose site shows the campaign's pages in a frame; None for other campaigns."""
+    if campaign is None or campaign.recruiter not in RECRUITERS:
+        return None
+    recruiter = adapter(campaign.recruiter)
+    return recruiter if recruiter.is_framed else None
+
+
+def hand_in_form(session: Session) -> HandInForm | None:
+    """The form that hands in a session on its platform's site; None for platforms without one."""
+    recruiter = framing_adapter(session.campaign)
+    return recruiter.hand_in_form(session) if recruiter else None
 
 
 def label_of(name: str) -> str:

@@ -9,44 +9,41 @@ sessions open with the cookie of the browser that began them, or with a signed l
 """
 
 import secrets
-from dataclasses import dataclass, field, replace
-from datetime import date
+from dataclasses import replace
 from typing import Any
 
 from allauth.account.adapter import get_adapter
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils import timezone
 from django.utils.cache import add_never_cache_headers
-from django.utils.crypto import salted_hmac
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from analysis.plugins.registry import PluginFailure
 from experiments.limits import LimitReached
-from experiments.models import Campaign, Experiment, ExperimentVersion
-from experiments.studies.completion_url import filled_address
+from experiments.models import Experiment, ExperimentVersion
 from experiments.studies.languages import interface_translation
 from experiments.studies.wording import gettext
-from judgments.models import PlatformIdentity, Session
-from judgments.recruitment.mturk.external_question import HitForm
-from judgments.recruitment.panel import channel_of, id_parameters
-from judgments.recruitment.prolific.arrivals import PROLIFIC, opened, read_entry, sealed
-from judgments.recruitment.prolific.drafts import PERSON_PARAMETER, SUBMISSION_PARAMETER
+from judgments.models import Judgment, PlatformIdentity, Session
+from judgments.recruitment.recruiter import ArrivalLink, adapter, hand_in_form
 from judgments.screens.device import A_YEAR_S, device_of, device_token, set_device_cookie
 from judgments.screens.session_views import render_current_step
-from judgments.screens.shared_pages import busy, closed, not_found, page, remember_protocol, study_at
+from judgments.screens.shared_pages import (
+    allow_frame,
+    busy,
+    closed,
+    not_found,
+    page,
+    remember_protocol,
+    study_at,
+)
 from judgments.screens.trial_screen import engine_modules, task_script
 from judgments.sessions.arrival import (
-    MAX_VALUE_CHARACTERS,
-    PARTICIPANT_PARAMETER,
-    SIGNATURE_PARAMETER,
-    UNTIL_PARAMETER,
     Arrival,
     ConsentRefused,
+    clean_value,
     count_arrival,
-    is_signed,
     new_key,
     newest_version_of,
     read_key,
@@ -64,16 +61,7 @@ from judgments.sessions.places import (
 from judgments.sessions.protocol import Protocol, protocol_of
 from judgments.sessions.removal import hand_over
 
-# Parameters with a person's id, in the order in which one becomes the id of the vault.
-ID_PARAMETERS = (PARTICIPANT_PARAMETER, "prolific_pid", "workerid", "pid", "id")
-PERSONAL_PARAMETERS = {
-    *ID_PARAMETERS,
-    "session_id",
-    "assignmentid",
-    "email",
-    "name",
-}  # kept in the vault only
-MAX_PARAMETERS, MAX_NAME_CHARACTERS, MAX_LABEL_CHARACTERS = 20, 40, 40
+MAX_LABEL_CHARACTERS = 40
 LEADS_BACK = {"full", "closed"}  # reasons for which a channel takes its people back
 KEY_PLACEHOLDER = secrets.token_urlsafe(24).encode()  # random, so that no consent text contains it
 MAX_CONSENT_PAGES = 100
@@ -84,22 +72,91 @@ COOKIE_PATH = "/take/"  # a study answers at two addresses; the cookie's name te
 # Participants have no login; platforms link and send forms to here.
 @csrf_exempt  # nosemgrep: without-csrf
 @require_http_methods(["GET", "HEAD", "POST"])
-def consent(request: HttpRequest, slug: str, channel_name: str = "") -> HttpResponse:
-    """Show the consent screen, or process its answer; ``channel_name`` is of the panel that sent the link."""
-    version = newest_version_of(slug)
+def consent(request: HttpRequest, slug: str, recruiter: str = "direct", detail: str = "") -> HttpResponse:
+    """Show the consent screen, or process its answer; ``detail`` is the last part of a platform's address."""
+    platform, version = adapter(recruiter), newest_version_of(slug)
     if version is None:
-        return not_open_page(request, slug)
-    experiment = version.experiment
-    channel = channel_of(experiment, channel_name) if channel_name else None
-    if channel_name and channel is None:
+        return allow_frame(not_open_page(request, slug), platform)
+    experiment, protocol = version.experiment, protocol_of(version)
+    link = platform.identify(request, experiment, detail)
+    if link is None:
         return not_found(request)
-    link, protocol = _read_link(request, experiment, channel), protocol_of(version)
+    if link.clean_address:
+        response = redirect(link.clean_address)
+        add_never_cache_headers(response)
+        return response
+    if platform.is_framed:
+        return allow_frame(_framed_arrival(request, version, link), platform)
     earlier = _existing_session(request, experiment, link, is_shared=protocol.lab_mode)
-    return answer_arrival(request, version, link, earlier=earlier)
+    if earlier is not None and link.submission_parameter and not may_join_next_round(earlier, experiment):
+        identity = PlatformIdentity.objects.get(participant=earlier.participant_id)
+        if not link.is_same_submission(identity):  # no code of the earlier submission is shown
+            return closed(
+                request,
+                "took_part",
+                title=protocol.title,
+                language=protocol.language,
+                contact=protocol.contact,
+                return_link=link.return_address("repeated"),
+            )
+    return _answer_arrival(request, version, link, earlier=earlier)
 
 
-def answer_arrival(
-    request: HttpRequest, version: ExperimentVersion, link: "Link", *, earlier: Session | None
+def _framed_arrival(request: HttpRequest, version: ExperimentVersion, link: ArrivalLink) -> HttpResponse:
+    """Page inside the platform's site, where cookies are not sent: the ids of the link find the session.
+
+    Both ids are needed, because a returned assignment goes to the next worker under the same id.
+    """
+    experiment, protocol = version.experiment, protocol_of(version)
+    remember_protocol(request, protocol)
+    if link.is_preview:
+        with interface_translation(protocol.language):
+            text = consent_text(protocol)
+        return _platform_page(request, "hit_preview", protocol, text=text)
+    same, other = _framed_sessions(experiment, link)
+    if same is not None and same.is_final and not may_join_next_round(same, experiment):
+        # Who shows only ids sees no code, no withdrawal and no answers: the way to submit, and nothing else.
+        return _platform_page(request, "hit_last_step", protocol, hit=hand_in_form(same), took_part=False)
+    if same is None and other is not None and not may_join_next_round(other, experiment):
+        return _platform_page(request, "hit_last_step", protocol, hit=link.hand_in, took_part=True)
+    response = _answer_arrival(request, version, link, earlier=same or other)
+    if other is not None and same is None:  # another round of the study, in another assignment
+        PlatformIdentity.objects.filter(participant=other.participant_id).update(parameters=link.personal)
+    return response
+
+
+def _framed_sessions(experiment: Experiment, link: ArrivalLink) -> tuple[Session | None, Session | None]:
+    """The participant's session of this submission, and one of another in which something was done."""
+    assert link.channel is not None  # a frame is of a campaign
+    identities = PlatformIdentity.objects.with_id(experiment, link.external_id)
+    same = other = None
+    for identity in identities.filter(recruiter=link.channel.recruiter):
+        sessions = Session.objects.filter(
+            participant=identity.participant_id, campaign__mode=link.channel.mode
+        ).exclude(status=Session.Status.REFUSED)
+        session = sessions.select_related("experiment", "version", "campaign").order_by("pk").last()
+        if session is None:
+            continue
+        if link.is_same_submission(identity):
+            same = session
+        elif session.is_final or Judgment.objects.filter(trial__session=session).exists():
+            other = session
+    return same, other
+
+
+def _platform_page(request: HttpRequest, template: str, protocol: Protocol, **context: Any) -> HttpResponse:
+    return page(
+        request,
+        template,
+        language=protocol.language,
+        title=protocol.title,
+        contact=protocol.contact,
+        **context,
+    )
+
+
+def _answer_arrival(
+    request: HttpRequest, version: ExperimentVersion, link: ArrivalLink, *, earlier: Session | None
 ) -> HttpResponse:
     """Show the consent screen, process its answer, or go on with the earlier session."""
     experiment, protocol, channel = version.experiment, protocol_of(version), link.channel
@@ -128,7 +185,7 @@ def answer_arrival(
                 language=protocol.language,
                 contact=protocol.contact,
                 return_link=link.return_address("over_quota") if error.reason in LEADS_BACK else "",
-                hit=link.hit,
+                hit=link.hand_in,
             )
         except ConsentRefused:
             return _refusal_page(request, protocol, link)
@@ -140,61 +197,7 @@ def answer_arrival(
                 language=protocol.language,
                 contact=protocol.contact,
             )
-        return _consent_response(request, experiment, protocol, is_framed=link.hit is not None)
-
-
-@require_http_methods(["GET", "HEAD"])
-def prolific_arrival(request: HttpRequest, slug: str) -> HttpResponse:
-    """Read the link that Prolific opened, and go on at an address without its ids."""
-    version = newest_version_of(slug)
-    if version is None:
-        return not_open_page(request, slug)
-    parameters = {name: str(value) for name, value in list(request.GET.items())[:MAX_PARAMETERS]}
-    entry = read_entry(version.experiment, parameters, address=request.build_absolute_uri())
-    if entry is None:
-        return not_found(request)
-    response = redirect("take-prolific-entry", slug, sealed(entry))
-    add_never_cache_headers(response)
-    return response
-
-
-# Participants have no login; platforms link and send forms to here.
-@csrf_exempt  # nosemgrep: without-csrf
-@require_http_methods(["GET", "HEAD", "POST"])
-def prolific_consent(request: HttpRequest, slug: str, text: str) -> HttpResponse:
-    """The consent screen of an arrival from Prolific; ``text`` is its sealed entry."""
-    version, entry = newest_version_of(slug), opened(text)
-    if version is None:
-        return not_open_page(request, slug)
-    experiment, protocol = version.experiment, protocol_of(version)
-    campaigns = Campaign.objects.filter(experiment=experiment, recruiter=PROLIFIC)
-    campaign = campaigns.filter(pk=entry.campaign).first() if entry else None
-    if entry is None or campaign is None:
-        return not_found(request)
-    key = f"{campaign.pk}:{entry.submission}:{entry.person}"
-    link = Link(
-        entry.person,
-        is_verified=entry.is_verified,
-        personal={PERSON_PARAMETER: entry.person, SUBMISSION_PARAMETER: entry.submission},
-        channel=campaign,
-        submission=entry.submission,
-        # Race: two windows of one submission are one arrival; of a claim, each is its own.
-        key=salted_hmac("prolific-arrival", key, algorithm="sha256").hexdigest() if entry.is_verified else "",
-    )
-    earlier = _existing_session(request, experiment, link, is_shared=protocol.lab_mode)
-    if earlier is None or may_join_next_round(earlier, experiment):
-        return answer_arrival(request, version, link, earlier=earlier)
-    identity = PlatformIdentity.objects.get(participant=earlier.participant_id)
-    if identity.parameters.get(SUBMISSION_PARAMETER) == entry.submission:
-        return answer_arrival(request, version, link, earlier=earlier)
-    return closed(  # another submission: no code of the earlier one is shown
-        request,
-        "took_part",
-        title=protocol.title,
-        language=protocol.language,
-        contact=protocol.contact,
-        return_link=link.return_address("repeated"),
-    )
+        return _consent_response(request, experiment, protocol, is_framed=link.hand_in is not None)
 
 
 def not_open_page(request: HttpRequest, slug: str) -> HttpResponse:
@@ -264,21 +267,21 @@ def _process_consent(
     version: ExperimentVersion,
     protocol: Protocol,
     *,
-    link: "Link",
+    link: ArrivalLink,
     earlier: Session | None,
 ) -> HttpResponse:
     experiment = version.experiment
     key, answer = read_key(experiment, request.POST.get("arrival", "")), request.POST.get("consent")
     if key is None or answer not in {"yes", "no"}:
         problem = gettext("That did not come through. Please answer once more.")
-        return _consent_response(request, experiment, protocol, problem=problem, is_framed=bool(link.hit))
+        return _consent_response(request, experiment, protocol, problem=problem, is_framed=bool(link.hand_in))
     ticked = [
         {**statement, "ticked": f"statement_{number}" in request.POST}
         for number, statement in enumerate(protocol.consent_statements, start=1)
     ]
     if answer == "yes" and any(row["required"] and not row["ticked"] for row in ticked):
         problem = gettext("Please tick each statement that is not optional.")
-        return _consent_response(request, experiment, protocol, problem=problem, is_framed=bool(link.hit))
+        return _consent_response(request, experiment, protocol, problem=problem, is_framed=bool(link.hand_in))
     count_arrival(experiment, _client_address(request))
     arrival = Arrival(
         key=key,
@@ -300,7 +303,7 @@ def _process_consent(
         return response if protocol.lab_mode else _set_refusal_cookie(response, request, experiment)
     if protocol.lab_mode:  # the computer is of several people: it is not remembered
         label = request.POST.get("label", "").strip() or link.other.get("label", "")
-        arrival = replace(arrival, label=_storable(label, MAX_LABEL_CHARACTERS))
+        arrival = replace(arrival, label=clean_value(label, MAX_LABEL_CHARACTERS))
         session = arrive(experiment, arrival, consent_text=consent_record(protocol), version=version)
         return _enter_session(session, _first_screen(request, session))
     token = device_token(request)
@@ -323,61 +326,6 @@ def _first_screen(request: HttpRequest, session: Session) -> HttpResponse | None
         return None
 
 
-@dataclass(frozen=True)
-class Link:
-    """What a link says: the id that it claims or proves, other personal parameters, and all others."""
-
-    external_id: str = ""
-    is_verified: bool = False
-    personal: dict[str, str] = field(default_factory=dict)
-    other: dict[str, str] = field(default_factory=dict)
-    channel: Campaign | None = None
-    submission: str = ""
-    is_expired: bool = False
-    key: str = ""  # the same for the same submission, where the platform names it; else of the consent form
-    hit: HitForm | None = None
-
-    def return_address(self, outcome: str) -> str:
-        """The channel's return link for somebody without a session; empty if there is none."""
-        template = self.channel.return_template(outcome) if self.channel else ""
-        return filled_address(template, participant=self.external_id, session=self.submission)
-
-
-def _read_link(request: HttpRequest, experiment: Experiment, channel: Campaign | None) -> Link:
-    # Limit: a link may carry anything, so the number and length of its parameters are bounded.
-    parameters = {
-        _storable(name, MAX_NAME_CHARACTERS): _storable(str(value), MAX_VALUE_CHARACTERS)
-        for name, value in list(request.GET.items())[:MAX_PARAMETERS]
-    }
-    signature = parameters.pop(SIGNATURE_PARAMETER, "")
-    until = parameters.pop(UNTIL_PARAMETER, "") if signature else ""
-    id_name, submission_name = id_parameters(channel) if channel else ("", "")
-    identifying = {name.lower() for name in (id_name, submission_name) if name}
-    is_personal = PERSONAL_PARAMETERS | identifying
-    personal = {name: value for name, value in parameters.items() if name.lower() in is_personal}
-    by_lower_name = {name.lower(): value for name, value in personal.items()}
-    names = (id_name.lower(), *ID_PARAMETERS)
-    external_id = next((by_lower_name[name] for name in names if by_lower_name.get(name)), "")
-    # A signature is of the open link: over a channel the same id would begin a second session beside it.
-    is_verified = (
-        channel is None and bool(external_id) and is_signed(experiment, external_id, signature, until=until)
-    )
-    return Link(
-        external_id,
-        is_verified=is_verified,
-        is_expired=is_verified and bool(until) and date.fromisoformat(until) < timezone.now().date(),
-        personal=personal,
-        other={name: value for name, value in parameters.items() if name not in personal},
-        channel=channel,
-        submission=by_lower_name.get(submission_name.lower(), ""),
-    )
-
-
-def _storable(text: str, longest: int) -> str:
-    """Shorten a text of the link; without NUL, which PostgreSQL stores neither in a text nor in JSON."""
-    return text.replace("\0", "")[:longest]
-
-
 def _client_address(request: HttpRequest) -> str:
     """Network address of the participant's browser, behind as many proxies as the settings trust."""
     address: str = get_adapter().get_client_ip(request)
@@ -385,7 +333,7 @@ def _client_address(request: HttpRequest) -> str:
 
 
 def _existing_session(
-    request: HttpRequest, experiment: Experiment, link: Link, *, is_shared: bool
+    request: HttpRequest, experiment: Experiment, link: ArrivalLink, *, is_shared: bool
 ) -> Session | None:
     """The participant's session in this study: by a signed link, else by the cookie of this browser.
 
@@ -430,7 +378,7 @@ def _cookie(experiment: Experiment) -> str:
     return f"study-{experiment.pk}"
 
 
-def _has_refused(request: HttpRequest, experiment: Experiment, link: Link) -> bool:
+def _has_refused(request: HttpRequest, experiment: Experiment, link: ArrivalLink) -> bool:
     """Whether consent was refused in this browser; a link with an id may be of another person."""
     return not link.external_id and bool(request.COOKIES.get(_refusal_cookie(experiment)))
 
@@ -443,13 +391,13 @@ def _hand_over_previous(request: HttpRequest, experiment: Experiment) -> None:
         hand_over(previous)
 
 
-def _refusal_page(request: HttpRequest, protocol: Protocol, link: Link) -> HttpResponse:
+def _refusal_page(request: HttpRequest, protocol: Protocol, link: ArrivalLink) -> HttpResponse:
     """Thank a participant who refused consent, with a way back for those who pressed the wrong button."""
     context: dict[str, Any] = {
         "title": protocol.title,
         "key": request.POST.get("arrival", ""),
         "return_link": link.return_address("refused"),
-        "hit": link.hit,
+        "hit": link.hand_in,
     }
     return page(request, "refused", language=protocol.language, contact=protocol.contact, **context)
 

@@ -29,8 +29,8 @@ from analysis.plugins.registry import PluginFailure
 from experiments.studies.languages import interface_translation
 from experiments.studies.wording import gettext
 from judgments.models import Session, SessionEvent
-from judgments.recruitment.mturk.external_question import MTURK, hit_form
 from judgments.recruitment.quotas import close_full_quota
+from judgments.recruitment.recruiter import framing_adapter, hand_in_form
 from judgments.screens.forms import (
     HONEYPOT_FIELD,
     ClosingForm,
@@ -83,8 +83,7 @@ def in_session(view: View) -> View:
         protocol = protocol_of(session.version)
         remember_protocol(request, protocol)
         response = in_own_language(request, session, **kwargs)
-        is_framed = session.campaign is not None and session.campaign.recruiter == MTURK
-        return allow_frame(response) if is_framed else response
+        return allow_frame(response, framing_adapter(session.campaign))
 
     def in_own_language(request: HttpRequest, session: Session, **kwargs: str) -> HttpResponse:
         protocol = protocol_of(session.version)
@@ -107,7 +106,7 @@ def in_session(view: View) -> View:
                     title=protocol.title,
                     language=protocol.language,
                     contact=protocol.contact,
-                    hit=hit_form(session, protocol),
+                    hit=hand_in_form(session),
                 )
 
     return wrapped
@@ -143,7 +142,7 @@ def next_participant(request: HttpRequest, session: Session) -> HttpResponse:
         return redirect("session", token=session.token)
     slug = session.experiment.link_slug
     if session.campaign is not None:
-        return redirect("take-panel", slug=slug, channel_name=session.campaign.name)
+        return redirect("take-panel", slug=slug, detail=session.campaign.name)
     return redirect("take", slug=slug)
 
 
@@ -210,7 +209,7 @@ def closing(request: HttpRequest, session: Session) -> HttpResponse:
     context: dict[str, Any] = {
         "return_link": return_link(session, protocol),
         "code": shown_code(session),
-        "hit": hit_form(session, protocol),
+        "hit": hand_in_form(session),
         "protocol": protocol,
         "session": session,
     }
@@ -312,7 +311,7 @@ def render_step(
     elif step.screen in {"end", "erased", "screened_out", "left"}:
         context["return_link"] = return_link(session, protocol)
         context["code"] = shown_code(session)
-        context["hit"] = hit_form(session, protocol)
+        context["hit"] = hand_in_form(session)
         context["is_over_quota"] = outcome_of(session) == "over_quota"
         if step.screen == "end":
             context["closing"] = ClosingForm(protocol)

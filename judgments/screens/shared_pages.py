@@ -17,7 +17,7 @@ from django.utils.translation import get_language_from_request
 from experiments.models import Experiment
 from experiments.studies.languages import direction, interface_language, interface_translation
 from judgments.models import Session
-from judgments.recruitment.mturk.external_question import MTURK, HitForm, framing_sites, worker_sites
+from judgments.recruitment.recruiter import HandInForm, Recruiter, framing_adapter
 from judgments.screens.forms import ClosingForm
 from judgments.sessions.arrival import newest_version_of
 from judgments.sessions.lookup import session_by_token
@@ -48,9 +48,11 @@ def page(
     return response
 
 
-def allow_frame(response: HttpResponse) -> HttpResponse:
-    """Let the worker sites of MTurk show this page in a frame and take its form."""
-    policy = {"frame-ancestors": framing_sites(), "form-action": [SELF, *worker_sites()]}
+def allow_frame(response: HttpResponse, recruiter: type[Recruiter] | None) -> HttpResponse:
+    """Let the sites of a platform that frames our pages show this page and take its form."""
+    if recruiter is None or not recruiter.is_framed:
+        return response
+    policy = {"frame-ancestors": recruiter.framing_sites(), "form-action": [SELF, *recruiter.form_sites()]}
     response._csp_replace = policy  # type: ignore[attr-defined]  # as csp.decorators.csp_replace sets it
     response.xframe_options_exempt = True  # as Django's decorator sets it
     return response
@@ -113,7 +115,7 @@ def closed(
     language: str,
     contact: str = "",
     return_link: str = "",
-    hit: HitForm | None = None,
+    hit: HandInForm | None = None,
 ) -> HttpResponse:
     """Page of a study that is full, paused, closed or not yet open."""
     context: dict[str, Any] = {
@@ -157,7 +159,7 @@ def last_page(session: Session) -> str | None:
     if not is_complete or protocol_of(version).completion != Experiment.Completion.CODE:
         return None
     campaign = session.campaign
-    if campaign is not None and (campaign.recruiter == MTURK or campaign.return_template("complete")):
+    if campaign is not None and (framing_adapter(campaign) or campaign.return_template("complete")):
         return None
     key = (version.pk, version.sha256, version.is_preview)
     html = page_cache.get(key)

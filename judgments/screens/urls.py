@@ -1,9 +1,9 @@
 """Addresses of participants' pages."""
 
 from django.urls import path
+from django.views.decorators.http import require_safe
 
-from judgments.recruitment.mturk.frame_views import mturk_arrival
-from judgments.screens.arrival_views import consent, prolific_arrival, prolific_consent
+from judgments.screens.arrival_views import consent
 from judgments.screens.consent_copy import copy_page, copy_pdf, own_page, own_pdf
 from judgments.screens.fallback_views import submit_answers
 from judgments.screens.offline_views import offline_page, worker
@@ -23,10 +23,20 @@ from judgments.screens.session_views import (
 
 urlpatterns = [
     path("take/<slug:slug>/", consent, name="take"),
-    path("take/<slug:slug>/panel/<slug:channel_name>/", consent, name="take-panel"),
-    path("take/<slug:slug>/mturk/", mturk_arrival, name="take-mturk"),
-    path("take/<slug:slug>/prolific/", prolific_arrival, name="take-prolific"),
-    path("take/<slug:slug>/prolific/<str:text>/", prolific_consent, name="take-prolific-entry"),
+    path("take/<slug:slug>/panel/<slug:detail>/", consent, {"recruiter": "panel"}, name="take-panel"),
+    path("take/<slug:slug>/mturk/", consent, {"recruiter": "mturk"}, name="take-mturk"),
+    path(
+        "take/<slug:slug>/prolific/",
+        require_safe(consent),
+        {"recruiter": "prolific"},
+        name="take-prolific",
+    ),
+    path(
+        "take/<slug:slug>/prolific/<str:detail>/",
+        consent,
+        {"recruiter": "prolific"},
+        name="take-prolific-entry",
+    ),
     path("take/<slug:slug>/consent/", copy_page, name="consent-copy"),
     path("take/<slug:slug>/consent.pdf", copy_pdf, name="consent-pdf"),
     path("s/<str:token>/consent/", own_page, name="session-consent"),

@@ -65,6 +65,11 @@ MAX_VALUE_CHARACTERS = 200  # of a parameter of a link
 KEY_MAX_AGE_S = 24 * 3600  # a consent page left open for longer is shown once more
 
 
+def clean_value(text: str, longest: int) -> str:
+    """Shorten a text of the link; without NUL, which PostgreSQL stores neither in a text nor in JSON."""
+    return text.replace("\0", "")[:longest]
+
+
 def new_key(experiment: Experiment) -> str:
     """A signed key for one consent form, valid for this study and a day."""
     return signing.dumps(secrets.token_urlsafe(12), salt=_key_salt(experiment))

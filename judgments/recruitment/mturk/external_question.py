@@ -1,4 +1,9 @@
-"""ExternalQuestion: the document that makes MTurk show our page in a frame, and the parameters it appends."""
+"""ExternalQuestion: the document that makes MTurk show our page in a frame, and the parameters it appends.
+
+The worker site shows our page in a frame, where cookies are not sent. A worker is recognized by the ids that
+MTurk appends to the address: the assignment, which only MTurk and the worker know, together with the worker's
+id. A preview stores nothing.
+"""
 
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping
@@ -6,12 +11,14 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.crypto import salted_hmac
 
-from experiments.models import Campaign, Mode
+from experiments.models import Campaign, Experiment, Mode
 from judgments.models import PlatformIdentity, Session
-from judgments.sessions.protocol import Protocol
+from judgments.recruitment.recruiter import ArrivalLink, HandInForm
+from judgments.sessions.protocol import protocol_of
 
 QUESTION_SCHEMA = (
     "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/ExternalQuestion.xsd"
@@ -96,37 +103,41 @@ def read_worker_link(query: Mapping[str, str]) -> WorkerLink:
     )
 
 
-@dataclass(frozen=True)
-class HitForm:
-    """The form that submits a worker's HIT on the worker site; without an assignment the HIT is returned.
+def identify_worker(request: HttpRequest, experiment: Experiment) -> ArrivalLink | None:
+    """Read the link of a worker; None if the study has no such campaign."""
+    campaigns = Campaign.objects.filter(experiment=experiment, recruiter=MTURK)
+    campaign = campaigns.filter(name=request.GET.get("campaign", "")).first()
+    if campaign is None:
+        return None
+    worker = read_worker_link(request.GET)
+    identity = f"{campaign.pk}:{worker.assignment}:{worker.worker}"
+    return ArrivalLink(
+        worker.worker,
+        personal=worker.parameters,
+        channel=campaign,
+        submission=worker.assignment,
+        submission_parameter=ASSIGNMENT,
+        is_preview=worker.is_preview,
+        # Race: two windows of one assignment are one arrival.
+        key=salted_hmac("mturk-arrival", identity, algorithm="sha256").hexdigest(),
+        hand_in=HandInForm(),
+    )
 
-    Its form has no token of ours: the other site would store it.
-    """
 
-    assignment: str = ""
-    receipt: str = ""
-    site: str = ""
-
-    @property
-    def action(self) -> str:
-        """The address of the form."""
-        return f"{self.site}{SUBMIT_PATH}"
-
-
-def hit_form(session: Session, protocol: Protocol) -> HitForm | None:
-    """How a session that MTurk sent ends: with the form, or by returning the HIT; None for other sessions.
+def hand_in_form(session: Session) -> HandInForm:
+    """The form that submits a worker's HIT, or the empty one, with which the HIT is returned.
 
     The form is shown whenever the session has earned its pay, or a part of it, and as often as it is opened.
     """
-    campaign = session.campaign
-    if campaign is None or campaign.recruiter != MTURK:
-        return None
-    screened_out = session.status == Session.Status.SCREENED_OUT and bool(protocol.screen_out_code)
+    screened_out = session.status == Session.Status.SCREENED_OUT and bool(
+        protocol_of(session.version).screen_out_code
+    )
     identity = PlatformIdentity.objects.filter(participant=session.participant_id).first()
-    if identity is None or not (session.completion_code or screened_out):
-        return HitForm()
-    site = submit_site(identity.parameters.get(SUBMIT_TO, "")) or PLATFORM_SITES[campaign.mode]
-    return HitForm(identity.parameters.get(ASSIGNMENT, ""), receipt_code(session), site)
+    if session.campaign is None or identity is None or not (session.completion_code or screened_out):
+        return HandInForm()
+    site = submit_site(identity.parameters.get(SUBMIT_TO, "")) or PLATFORM_SITES[session.campaign.mode]
+    assignment = identity.parameters.get(ASSIGNMENT, "")
+    return HandInForm(assignment, receipt_code(session), f"{site}{SUBMIT_PATH}")
 
 
 def receipt_code(session: Session) -> str:

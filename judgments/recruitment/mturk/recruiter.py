@@ -19,24 +19,31 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import structlog
+from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from analysis.power.money import format_money
-from experiments.models import Campaign, Mode
+from experiments.models import Campaign, Experiment, Mode
 from judgments.models import PlatformCall, Session, Submission
 from judgments.recruitment.mturk.client import MTurkClient
 from judgments.recruitment.mturk.external_question import (
     MTURK,
     arrival_address,
+    framing_sites,
+    hand_in_form,
+    identify_worker,
     question_document,
     receipt_of,
+    worker_sites,
 )
 from judgments.recruitment.recruiter import (
     AnswerLost,
+    ArrivalLink,
     Bonus,
     Cost,
     Finding,
+    HandInForm,
     Level,
     Money,
     Outcome,
@@ -85,7 +92,7 @@ class MTurkRecruiter(Recruiter):
     """One requester's account."""
 
     name, label = MTURK, "MTurk"
-    decides = pays_bonuses = True
+    is_framed = decides = pays_bonuses = True
     bonuses_per_call = 1
     reject_categories: Mapping[str, str] = {
         "no_data": "Submitted without taking part",
@@ -101,6 +108,28 @@ class MTurkRecruiter(Recruiter):
         if self.account is None:
             raise Refused("The campaign has no MTurk account.", remedy="Add one, and choose it.")
         return MTurkClient(self.account)
+
+    # Arrivals and participants' pages
+
+    @classmethod
+    def identify(cls, request: HttpRequest, experiment: Experiment, detail: str) -> ArrivalLink | None:
+        """Read the link of a worker."""
+        return identify_worker(request, experiment)
+
+    @classmethod
+    def framing_sites(cls) -> tuple[str, ...]:
+        """Return the hosts of the platform."""
+        return framing_sites()
+
+    @classmethod
+    def form_sites(cls) -> tuple[str, ...]:
+        """Return the worker sites, which take the form of a HIT."""
+        return worker_sites()
+
+    @classmethod
+    def hand_in_form(cls, session: Session) -> HandInForm | None:
+        """The form that submits the HIT."""
+        return hand_in_form(session)
 
     # Checks and costs
 

@@ -21,13 +21,15 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from django.conf import settings
 from django.core.cache import cache as django_cache
+from django.http import HttpRequest
+from django.utils.crypto import salted_hmac
 
 from analysis.errors import BadInput
 from experiments.models import Campaign, Experiment
 from judgments.recruitment.credentials import is_simulated, secrets_of
 from judgments.recruitment.prolific.client import SHORT_TIMEOUT, ProlificClient
-from judgments.recruitment.prolific.drafts import PARAMETERS
-from judgments.recruitment.recruiter import PlatformError
+from judgments.recruitment.prolific.drafts import PARAMETERS, PERSON_PARAMETER, SUBMISSION_PARAMETER
+from judgments.recruitment.recruiter import ArrivalLink, PlatformError
 
 log = structlog.get_logger(__name__)
 
@@ -41,6 +43,7 @@ KEYS_TIMEOUT_S = 3
 REFRESH_EVERY_S = 60  # at most, for keys with unknown names: anybody can write one into a link
 ENTRY_LIFESPAN_S = 24 * 3600
 QUESTIONS_PER_MINUTE = 120  # of one campaign to the platform; further links are claims
+MAX_PARAMETERS = 20
 OPEN_STATUSES = {"ACTIVE", "RESERVED"}
 AN_ID = re.compile(r"[0-9A-Za-z_-]{1,100}", re.ASCII)
 TOKEN_PARAMETER = "prolific_token"  # noqa: S105 - a parameter's name
@@ -80,6 +83,35 @@ def read_entry(experiment: Experiment, parameters: Mapping[str, str], *, address
         or _is_confirmed(campaign, values)
     )
     return Entry(campaign.pk, values["person"], values["submission"], is_verified)
+
+
+def identify(request: HttpRequest, experiment: Experiment, text: str) -> ArrivalLink | None:
+    """Read the link that Prolific opened, which continues at an address without its ids, or that address."""
+    if text:
+        return _entry_link(experiment, opened(text))
+    parameters = {name: str(value) for name, value in list(request.GET.items())[:MAX_PARAMETERS]}
+    entry = read_entry(experiment, parameters, address=request.build_absolute_uri())
+    if entry is None:
+        return None
+    return ArrivalLink(clean_address=f"{request.path}{sealed(entry)}/")
+
+
+def _entry_link(experiment: Experiment, entry: Entry | None) -> ArrivalLink | None:
+    campaigns = Campaign.objects.filter(experiment=experiment, recruiter=PROLIFIC)
+    campaign = campaigns.filter(pk=entry.campaign).first() if entry else None
+    if entry is None or campaign is None:
+        return None
+    key = f"{campaign.pk}:{entry.submission}:{entry.person}"
+    return ArrivalLink(
+        entry.person,
+        is_verified=entry.is_verified,
+        personal={PERSON_PARAMETER: entry.person, SUBMISSION_PARAMETER: entry.submission},
+        channel=campaign,
+        submission=entry.submission,
+        submission_parameter=SUBMISSION_PARAMETER,
+        # Race: two windows of one submission are one arrival; of a claim, each is its own.
+        key=salted_hmac("prolific-arrival", key, algorithm="sha256").hexdigest() if entry.is_verified else "",
+    )
 
 
 def sealed(entry: Entry) -> str:

@@ -8,11 +8,13 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
+from django.http import HttpRequest
 from django.utils.dateparse import parse_datetime
 
-from experiments.models import Campaign
+from experiments.models import Campaign, Experiment
 from judgments.models import PlatformCall, Submission
 from judgments.recruitment.credentials import secrets_of
+from judgments.recruitment.prolific import arrivals
 from judgments.recruitment.prolific.client import API, Json, ProlificClient, bonus_request, member
 from judgments.recruitment.prolific.drafts import (
     PERSON_PARAMETER,
@@ -31,6 +33,7 @@ from judgments.recruitment.prolific.drafts import (
 )
 from judgments.recruitment.recruiter import (
     AnswerLost,
+    ArrivalLink,
     Bonus,
     Busy,
     Cost,
@@ -132,6 +135,11 @@ class ProlificRecruiter(Recruiter):
                 )
             self._client = ProlificClient(secrets_of(self.account)["token"])
         return self._client
+
+    @classmethod
+    def identify(cls, request: HttpRequest, experiment: Experiment, detail: str) -> ArrivalLink | None:
+        """Read Prolific's link, or the encrypted ids in ``detail``."""
+        return arrivals.identify(request, experiment, detail)
 
     # Reading
 
