@@ -5,18 +5,12 @@ from celery import shared_task
 from judgments import deletion
 from judgments.imports import jobs
 from judgments.privacy.purge import purge_due
-from judgments.recruitment import decisions, reconcile
-from judgments.recruitment.alerts import mail
-from judgments.recruitment.alerts.evaluation import evaluate_all
-from judgments.recruitment.mturk.recruiter import grant_missing_qualifications
-from judgments.recruitment.prolific.groups import add_missing_members
-from judgments.recruitment.prolific.webhooks import handle_events
 from judgments.sessions.leases import expire_sessions as expire
 from judgments.sessions.removal import prune_previews as prune
 from judgments.simulation import dry_run
 
 #: Modules with kinds of jobs, imported here so that the worker registers them.
-JOB_MODULES = (dry_run, deletion, jobs, decisions, reconcile)
+JOB_MODULES = (dry_run, deletion, jobs)
 
 
 @shared_task(name="judgments.expire_sessions")
@@ -35,36 +29,3 @@ def prune_previews() -> None:
 def purge_platform_ids() -> None:
     """Delete expired platform ids."""
     purge_due()
-
-
-@shared_task(name="judgments.grant_qualifications")
-def grant_qualifications() -> None:
-    """Exclude participants who saw materials from other campaigns of the same study on MTurk and Prolific."""
-    grant_missing_qualifications()
-    add_missing_members()
-
-
-@shared_task(name="judgments.handle_platform_events")
-def handle_platform_events() -> None:
-    """Reconcile the campaigns that delivered events are about, and those whose events are due again."""
-    handle_events()
-
-
-@shared_task(name="judgments.reconcile_campaigns")
-def reconcile_campaigns() -> None:
-    """Read the submissions of campaigns again, and go on with payments that wait or have no answer."""
-    reconcile.reconcile_due()
-    decisions.continue_sending()
-
-
-@shared_task(name="judgments.raise_alerts")
-def raise_alerts() -> None:
-    """Raise and resolve alerts from what is stored here, then send the mail that is due."""
-    evaluate_all()
-    mail.deliver()
-
-
-@shared_task(name="judgments.check_balances")
-def check_balances() -> None:
-    """Ask the platforms for the balance of accounts with campaigns; the mail follows in a few minutes."""
-    evaluate_all(is_remote=True)

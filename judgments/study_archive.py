@@ -13,8 +13,8 @@ from experiments.models import AuditEntry, Campaign, Experiment
 from experiments.teams.roles import may_edit
 from judgments.models import Session
 from judgments.monitoring.overview import is_live
-from judgments.payments import undecided
 from judgments.recruitment.campaigns import open_matters
+from judgments.recruitment.payments import undecided
 
 
 class Unconfirmed(BadInput):

@@ -16,8 +16,7 @@ from django.db.models import Count, Max
 from analysis.errors import BadInput
 from analysis.text import no_formula
 from experiments.models import Experiment, TrialKind
-from judgments.models import Judgment, PlatformIdentity, Session
-from judgments.payments import state_of
+from judgments.models import Judgment, Payment, PlatformIdentity, Session
 
 COLUMNS = (
     *("HITId", "HITTypeId", "Title", "Description", "Keywords", "Reward", "CreationTime", "MaxAssignments"),
@@ -112,7 +111,7 @@ def _chunks(
 
 def _session_cells(session: Session, *, with_ids: bool) -> dict[str, str]:
     participant, campaign = session.participant, session.campaign
-    decision = state_of(session.payments.all())
+    decision = Payment.pay_state(session.payments.all())
     identity: PlatformIdentity | None = getattr(participant, "identity", None) if with_ids else None
     cells = {
         "AssignmentId": str(session.pk),

@@ -1,5 +1,7 @@
 """Ledger of payments: entries are added, never edited."""
 
+from collections.abc import Iterable
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -23,6 +25,9 @@ class Payment(models.Model):
         def deciding(cls) -> set[str]:
             """Kinds that settle the pay of a session."""
             return {cls.REWARD, cls.SCREEN_OUT, cls.NOT_PAID}
+
+    #: States of a session's pay with their labels.
+    STATES = (("undecided", "undecided"), ("approved", "approved"), ("not_paid", "not paid"))
 
     session = models.ForeignKey(Session, on_delete=models.PROTECT, related_name="payments")
     kind = models.CharField(max_length=10, choices=Kind.choices)
@@ -55,3 +60,11 @@ class Payment(models.Model):
 
     def __str__(self) -> str:
         return f"{self.amount_minor} {self.currency} for session {self.session_id}"
+
+    @classmethod
+    def pay_state(cls, entries: "Iterable[Payment]") -> str:
+        """State of pay (undecided, approved or not_paid) of a session's ``entries`` with their reversals."""
+        for entry in entries:
+            if entry.kind in cls.Kind.deciding() and not hasattr(entry, "reversal"):
+                return "not_paid" if entry.kind == cls.Kind.NOT_PAID else "approved"
+        return "undecided"

@@ -12,7 +12,6 @@ from analysis.quality.report import LABELS
 from experiments.lists.extra_trials import INSTRUCTION
 from experiments.models import TrialKind
 from judgments.models import Flag, Judgment, Participant, Payment, Session, Signal, Trial
-from judgments.payments import STATES, state_of
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class SessionSummary:
     @property
     def pay_text(self) -> str:
         """The decision on pay; none is due before the session ends."""
-        return dict(STATES)[self.pay] if self.is_over or self.pay != "undecided" else "not finished"
+        return dict(Payment.STATES)[self.pay] if self.is_over or self.pay != "undecided" else "not finished"
 
     @property
     def is_over(self) -> bool:
@@ -126,7 +125,7 @@ def _summaries(participants: list[Participant]) -> list[SessionSummary]:
             row.n_instructions_right or 0,
             signals.get(row.pk, []),
             [_entry(payment) for payment in ledger.get(row.pk, [])],
-            state_of(ledger.get(row.pk, [])),
+            Payment.pay_state(ledger.get(row.pk, [])),
         )
         for row in rows
     ]

@@ -22,7 +22,9 @@ from experiments.pages.access import AuthenticatedRequest, get_study, may_see_id
 from judgments.flags import lift_flag, lift_flags, raise_flag, raise_flags
 from judgments.models import Flag, Participant, Payment, Session
 from judgments.pages.participants_views import PER_PAGE, FilterForm, filter_participants
-from judgments.payments import (
+from judgments.privacy.person import export_person, forget
+from judgments.quality_check import request_check
+from judgments.recruitment.payments import (
     approve,
     approve_many,
     give_bonus,
@@ -32,8 +34,6 @@ from judgments.payments import (
     undo,
     undo_many,
 )
-from judgments.privacy.person import export_person, forget
-from judgments.quality_check import request_check
 from judgments.sessions.removal import ON_REQUEST, erase
 
 View = Callable[..., str]

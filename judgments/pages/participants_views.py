@@ -25,8 +25,8 @@ from judgments.flags import LONGEST_REASON
 from judgments.models import Participant, Payment, PlatformIdentity, Session
 from judgments.models.participant import identity_digests
 from judgments.monitoring.session_summaries import SessionSummary, with_sessions
-from judgments.payments import STATES, undecided
 from judgments.quality_check import last_check
+from judgments.recruitment.payments import undecided
 
 PER_PAGE = 50
 ABOUT_PARTICIPANTS = Q(action__startswith="pay:") | Q(
@@ -49,7 +49,7 @@ class FilterForm(forms.Form):
     who = forms.CharField(label="Pseudonym, code, label or platform id", required=False, max_length=100)
     status = forms.ChoiceField(choices=[("", "all"), *Session.Status.choices], required=False)
     signal = forms.ChoiceField(choices=[("", "any or none"), *LABELS.items()], required=False)
-    pay = forms.ChoiceField(choices=[("", "all"), *STATES], required=False)
+    pay = forms.ChoiceField(choices=[("", "all"), *Payment.STATES], required=False)
     flagged = forms.BooleanField(label="manually excluded only", required=False)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

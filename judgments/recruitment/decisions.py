@@ -1,7 +1,7 @@
 """Decisions on submissions, and their way to the platform: approve, reject, ask to return, pay bonuses.
 
 A decision is stored here first and can be undone until its call is being sent. Nothing rejects anybody by
-itself. What is sent follows from the decisions and from the ledger of payments (``judgments.payments``):
+itself. What is sent follows from the decisions and from the ledger of payments (``recruitment.payments``):
 
 * approved pay of a submission that waits for a decision approves it there; the platform pays its reward;
 * approved pay of a submission that was returned or ran out of time, screen-out pay, and bonuses are bonuses;
@@ -25,9 +25,8 @@ from analysis.text import plural
 from experiments.models import AuditEntry, Campaign, Job
 from experiments.operation.job_runner import Run, enqueue, job
 from experiments.webhooks.events import emit
-from judgments import payments
 from judgments.models import Payment, PlatformCall, Session, Submission
-from judgments.recruitment import ledger
+from judgments.recruitment import ledger, payments
 from judgments.recruitment.recruiter import Cost, Finding, Level, Recruiter, recruiter_of
 
 Decision, Status = Submission.Decision, Submission.Status

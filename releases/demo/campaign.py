@@ -12,9 +12,8 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
 from experiments.models import AuditEntry, Campaign, Experiment, PlatformAccount
-from judgments import payments
 from judgments.models import PlatformCall, Session, Submission
-from judgments.recruitment import campaigns, decisions, ledger
+from judgments.recruitment import campaigns, decisions, ledger, payments
 from judgments.recruitment.credentials import simulated_account
 from judgments.recruitment.prolific.drafts import completion_codes
 from judgments.recruitment.prolific.recruiter import ProlificRecruiter

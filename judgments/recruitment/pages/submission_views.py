@@ -24,7 +24,6 @@ from experiments.lists.extra_trials import INSTRUCTION
 from experiments.models import Campaign, Experiment, TrialKind
 from experiments.pages.access import AuthenticatedRequest, get_study, may_edit
 from experiments.pages.forms import paginate, set_remark
-from judgments import payments
 from judgments.models import (
     Judgment,
     PlatformCall,
@@ -35,7 +34,7 @@ from judgments.models import (
     Submission,
 )
 from judgments.monitoring.session_summaries import SessionSummary, with_sessions
-from judgments.recruitment import decisions, ledger
+from judgments.recruitment import decisions, ledger, payments
 from judgments.recruitment.pages.campaign_access import action, context_of, get_campaign, report, sentence
 from judgments.recruitment.pages.campaign_views import counts_of, current_job
 from judgments.recruitment.reconcile import MISMATCHES, NO_CODE

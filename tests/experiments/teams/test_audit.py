@@ -10,8 +10,7 @@ from django.contrib import admin
 from experiments.models import AuditEntry, Campaign
 from experiments.models.team import AppendOnly
 from experiments.teams import labs, members
-from judgments import payments
-from judgments.recruitment import campaigns
+from judgments.recruitment import campaigns, payments
 from tests import cast
 
 pytestmark = pytest.mark.django_db

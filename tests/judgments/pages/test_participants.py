@@ -11,7 +11,7 @@ from experiments.studies.lifecycle import open_study
 from judgments.flags import raise_flag
 from judgments.frames.build import judgment_frame
 from judgments.models import Flag, Session
-from judgments.payments import approve
+from judgments.recruitment.payments import approve
 from judgments.sessions.completion import finish
 from judgments.sessions.enrollment import arrive, record_refusal
 from judgments.sessions.removal import erase, leave

@@ -3,9 +3,8 @@
 import pytest
 
 from analysis.errors import BadInput
-from judgments import payments
 from judgments.models import PlatformCall
-from judgments.recruitment import campaigns, decisions, ledger
+from judgments.recruitment import campaigns, decisions, ledger, payments
 from judgments.recruitment.reconcile import reconcile
 from judgments.recruitment.recruiter import Level, RemoteState, recruiter_of
 from tests import cast

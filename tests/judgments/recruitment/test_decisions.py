@@ -6,9 +6,8 @@ from django.utils import timezone
 from analysis.errors import BadInput
 from experiments.models import AuditEntry, Job
 from experiments.operation.job_runner import run_job
-from judgments import payments
 from judgments.models import Payment, PlatformCall, PlatformIdentity, Session, Submission
-from judgments.recruitment import decisions, ledger, recruiter
+from judgments.recruitment import decisions, ledger, payments, recruiter
 from judgments.recruitment.reconcile import reconcile
 from tests import cast
 from tools.doubles.memory import MemoryRecruiter, Platform

@@ -5,9 +5,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from judgments import payments
 from judgments.models import Payment, PlatformCall, PlatformIdentity, Session, Submission
-from judgments.recruitment import decisions, ledger
+from judgments.recruitment import decisions, ledger, payments
 from judgments.recruitment.reconcile import reconcile
 from tests import cast
 from tests.judgments.recruitment.kills import killed_at

@@ -4,9 +4,8 @@ import httpx
 import pytest
 from botocore.httpsession import URLLib3Session
 
-from judgments import payments
 from judgments.models import PlatformCall, Submission
-from judgments.recruitment import campaigns, decisions, ledger
+from judgments.recruitment import campaigns, decisions, ledger, payments
 from tests import cast
 from tests.judgments.recruitment import platforms
 from tests.judgments.recruitment.kills import killed_at

@@ -5,9 +5,8 @@ from urllib.parse import urlencode
 import pytest
 from django.test import Client
 
-from judgments import payments
 from judgments.models import PlatformCall, Session, Submission
-from judgments.recruitment import campaigns, decisions, ledger
+from judgments.recruitment import campaigns, decisions, ledger, payments
 from judgments.recruitment.reconcile import reconcile
 from tests import cast
 from tests.judgments.screens.walk import hidden

@@ -6,8 +6,8 @@ import pytest
 from django.utils import timezone
 
 from experiments.models import Job
-from judgments.jobs import reconcile_campaigns
 from judgments.models import PlatformIdentity, Session, Submission
+from judgments.recruitment.jobs import reconcile_campaigns
 from judgments.recruitment.reconcile import reconcile
 from judgments.sessions.places import channel_places_left
 from tests import cast

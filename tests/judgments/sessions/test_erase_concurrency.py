@@ -4,7 +4,7 @@ import pytest
 from django.db import IntegrityError, connection
 
 from judgments.models import Judgment, Participant, Session, Tombstone, Trial
-from judgments.payments import approve_many
+from judgments.recruitment.payments import approve_many
 from judgments.sessions.leases import SessionOver
 from judgments.sessions.payload import SentAnswer
 from judgments.sessions.recording import record_answers

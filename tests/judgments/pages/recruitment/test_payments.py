@@ -9,9 +9,8 @@ import pytest
 from django.utils import timezone
 
 from experiments.models import AuditEntry
-from judgments import payments
 from judgments.models import PlatformCall, Submission
-from judgments.recruitment import decisions, ledger
+from judgments.recruitment import decisions, ledger, payments
 from tests import cast
 from tests.judgments.pages.recruitment.conftest import STUDY
 

@@ -14,8 +14,8 @@ from django.test import Client
 from django.utils import timezone
 
 from config.job_queue import celery_settings
-from judgments import jobs
 from judgments.models import PlatformEvent, Submission
+from judgments.recruitment import jobs
 from judgments.recruitment.credentials import secrets_of
 from judgments.recruitment.prolific import webhooks
 from judgments.recruitment.prolific.webhooks import handle_events, subscribe, unsubscribe

@@ -2,10 +2,10 @@
 
 Pay never follows from the analysis, and no session is rejected automatically. The recruitment platform
 transfers the money; the ledger records what was decided, by whom and when. What was sent to a platform
-(``judgments.recruitment``) cannot be undone.
+cannot be undone.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -20,7 +20,6 @@ from judgments.models import Payment, PlatformCall, Session, Submission
 
 Kind = Payment.Kind
 LONGEST_REASON = 300
-STATES = (("undecided", "undecided"), ("approved", "approved"), ("not_paid", "not paid"))
 
 
 def payable(study: Experiment) -> QuerySet[Session]:
@@ -39,14 +38,6 @@ def undecided(study: Experiment) -> QuerySet[Session]:
 
 def _valid_decisions() -> QuerySet[Payment]:
     return Payment.objects.filter(kind__in=Kind.deciding(), reversal__isnull=True)
-
-
-def state_of(entries: Iterable[Payment]) -> str:
-    """State of pay (undecided, approved or not_paid) of a session's ``entries`` with their reversals."""
-    for entry in entries:
-        if entry.kind in Kind.deciding() and not hasattr(entry, "reversal"):
-            return "not_paid" if entry.kind == Kind.NOT_PAID else "approved"
-    return "undecided"
 
 
 @transaction.atomic
