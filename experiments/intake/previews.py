@@ -1,9 +1,8 @@
 """Previews of large uploads, computed by a job and stored beside the uploaded files.
 
 A small upload is read in the request. A large one is read by a job, whose progress the page shows; its
-preview is one JSON document for the options with which the files were read.
-
-Import of uploaded material sets: small ones in the request, large ones as a job.
+preview is one JSON document for the options with which the files were read. The import of a set is divided in
+the same way.
 """
 
 import hashlib
@@ -14,7 +13,8 @@ import resource
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import IO, Any
@@ -36,15 +36,18 @@ from experiments.intake.uploads import (
 )
 from experiments.materials.checks import check
 from experiments.materials.collection import Materials
-from experiments.materials.encoding import unpacks_beyond
+from experiments.materials.encoding import Encoding, unpacks_beyond
 from experiments.materials.leaving_out import leave_out
 from experiments.materials.readers.arrow_files import arrow_bytes
 from experiments.materials.readers.detect import read_materials
-from experiments.materials.readers.sheets import parquet_bytes
+from experiments.materials.readers.sheets import Sheet, parquet_bytes, read_sheet
 from experiments.materials.readers.spreadsheets import SUFFIXES as SPREADSHEETS
 from experiments.models import Job, Upload
 from experiments.operation.job_runner import Run, enqueue, job
 
+IMPORT = "materials.import"
+PURPOSE = "materials"
+MAX_IMMEDIATE = 5_000  # sentences; larger sets are imported by a job
 MAX_IMMEDIATE_BYTES = 4_000_000  # of an upload; reading as much takes one or two seconds
 MAX_IMMEDIATE_ROWS = 100_000  # of a text; short rows take as long as many bytes
 COLUMNAR = (".parquet", ".arrow")
@@ -194,17 +197,41 @@ def unconfirmed(preview: Preview, options: Mapping[str, Any]) -> bool:
     )
 
 
-IMPORT = "materials.import"
-PURPOSE = "materials"
-MAX_IMMEDIATE = 5_000  # sentences; larger sets are imported by a job
+@dataclass(frozen=True)
+class UploadTables:
+    """Tables of those files of an upload that can be read as one, with the options of their reading."""
+
+    sheets: tuple[Sheet, ...]
+    encoding: Encoding
+    sheet: str
+
+    def covers(self, uploads: Sequence[Upload]) -> bool:
+        """Whether these are the tables of all files with the present options."""
+        present = (upload_encoding(uploads[0].options), uploads[0].options.get("sheet") or "")
+        return len(self.sheets) == len(uploads) and present == (self.encoding, self.sheet)
 
 
-def read_uploads(uploads: Sequence[Upload], *, proposed: Mapping[str, str] | None = None) -> Materials:
+def read_upload_tables(uploads: Sequence[Upload]) -> UploadTables:
+    """Read the files of an upload that can be read as a table."""
+    encoding, sheet = upload_encoding(uploads[0].options), uploads[0].options.get("sheet") or ""
+    sheets = []
+    with local_copies(uploads) as paths:
+        for path in paths:
+            with suppress(BadInput):
+                sheets.append(read_sheet(path, encoding=encoding, sheet=sheet))
+    return UploadTables(tuple(sheets), encoding, sheet)
+
+
+def read_uploads(
+    uploads: Sequence[Upload],
+    *,
+    proposed: Mapping[str, str] | None = None,
+    tables: UploadTables | None = None,
+) -> Materials:
     """Read the files of one upload with the format, mapping, levels and encoding chosen for them.
 
-    ``proposed`` is the mapping while none is chosen.
-
-    Items that the researcher left out are left out here, with a note among the findings.
+    ``proposed`` is the mapping while none is chosen; ``tables`` are not read a second time. Items that the
+    researcher left out are left out here, with a note among the findings.
     """
     options = uploads[0].options
     with local_copies(uploads) as paths:
@@ -215,6 +242,7 @@ def read_uploads(uploads: Sequence[Upload], *, proposed: Mapping[str, str] | Non
             levels=options.get("levels") or None,
             encoding=upload_encoding(options),
             sheet=options.get("sheet") or "",
+            sheets=tables.sheets if tables is not None and tables.covers(uploads) else (),
             split_paradigms=bool(options.get("split_paradigms")),
         )
     return leave_out(materials, options.get("leave_out") or [])

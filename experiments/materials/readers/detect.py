@@ -12,6 +12,7 @@ from experiments.materials.readers import climp, li_adger
 from experiments.materials.readers.blimp import BAD, GOOD, read_blimp
 from experiments.materials.readers.dataset_folders import is_dataset
 from experiments.materials.readers.json_text import NotJSON, parse_json
+from experiments.materials.readers.sheets import Sheet
 from experiments.materials.readers.spreadsheets import SUFFIXES as SPREADSHEET_SUFFIXES
 from experiments.materials.readers.spreadsheets import is_spreadsheet
 from experiments.materials.readers.syntaxgym import is_suite, read_syntaxgym
@@ -22,6 +23,7 @@ SUFFIXES = (
     *(".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".gz", ".zip", ".arrow"),
     *SPREADSHEET_SUFFIXES,
 )
+JSON_SUFFIXES = {".json", ".jsonl", ".ndjson"}
 
 
 def read_materials(
@@ -32,9 +34,10 @@ def read_materials(
     levels: Levels | None = None,
     encoding: Encoding = "",
     sheet: str = "",
+    sheets: Sequence[Sheet] = (),
     split_paradigms: bool = False,
 ) -> Materials:
-    """Read material files of any supported format."""
+    """Read material files of any supported format; ``sheets`` are their tables, if already read."""
     if format not in FORMATS:
         raise UnknownName("format", format, FORMATS)
     if (mapping or levels) and format not in ("auto", "table"):
@@ -42,7 +45,7 @@ def read_materials(
     files = material_files(paths, has_datasets=format in ("auto", "table"))
     chosen = format
     if format == "auto":
-        chosen = "table" if mapping or levels else common_format(files, encoding=encoding)
+        chosen = "table" if mapping or levels else common_format(files, encoding=encoding, sheets=sheets)
     if chosen == "blimp":
         return read_blimp(files, encoding=encoding)
     if chosen == "climp":
@@ -57,6 +60,7 @@ def read_materials(
         levels=levels,
         encoding=encoding,
         sheet_name=sheet,
+        sheets=sheets,
         split_paradigms=split_paradigms,
     )
 
@@ -89,9 +93,13 @@ def material_files(paths: Sequence[Path], *, has_datasets: bool = True) -> list[
     return files
 
 
-def common_format(files: Sequence[Path], *, encoding: Encoding = "") -> str:
+def common_format(files: Sequence[Path], *, encoding: Encoding = "", sheets: Sequence[Sheet] = ()) -> str:
     """Return the format that all files have in common."""
-    formats = {file.name: file_format(file, encoding=encoding) for file in files}
+    tables: Sequence[Sheet | None] = sheets or [None] * len(files)
+    formats = {
+        file.name: file_format(file, encoding=encoding, sheet=sheet)
+        for file, sheet in zip(files, tables, strict=True)
+    }
     if len(set(formats.values())) > 1:
         examples = ", ".join(f"{name} is {form}" for name, form in list(formats.items())[:5])
         raise BadInput(
@@ -101,10 +109,14 @@ def common_format(files: Sequence[Path], *, encoding: Encoding = "") -> str:
     return next(iter(formats.values()))
 
 
-def file_format(path: Path, *, encoding: Encoding = "") -> str:
-    """Return the format of one file from its first lines."""
+def file_format(path: Path, *, encoding: Encoding = "", sheet: Sheet | None = None) -> str:
+    """Return the format of one file from its first lines, or from its table where that is already read."""
     if {".parquet", ".arrow"} & set(path.suffixes) or is_spreadsheet(path) or is_dataset(path):
         return "table"
+    if sheet is not None and not JSON_SUFFIXES & {suffix.lower() for suffix in path.suffixes}:
+        columns = [str(name) for name in sheet.frame.columns]
+        if not columns[0].startswith("{"):
+            return _table_format(columns)
     decoded = read_text(path, encoding=encoding)
     if path.suffix.lower() == ".json" and decoded.text.lstrip().startswith("{"):
         try:
@@ -119,7 +131,10 @@ def file_format(path: Path, *, encoding: Encoding = "") -> str:
         except NotJSON:
             return "table"
         return "blimp" if GOOD in fields and BAD in fields else "table"
-    columns = [str(name) for name in table_from(decoded).frame.columns]
+    return _table_format([str(name) for name in table_from(decoded).frame.columns])
+
+
+def _table_format(columns: list[str]) -> str:
     if columns in (climp.LABELLED, climp.UNLABELLED):
         return "climp"
     signatures = (li_adger.PAIR_COLUMNS, li_adger.HUMAN_COLUMNS, li_adger.SENTENCE_COLUMNS)

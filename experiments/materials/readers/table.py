@@ -48,6 +48,7 @@ def read_tables(
     levels: Levels | None = None,
     encoding: Encoding = "",
     sheet_name: str = "",
+    sheets: Sequence[Sheet] = (),
     split_paradigms: bool = False,
 ) -> Materials:
     """Read tables of sentences, of pairs by sentence ids, and of pairs with both sentences.
@@ -58,7 +59,7 @@ def read_tables(
     are kept: with the sentence in ``attributes``, with the pair in ``fields``. Columns that the mapping joins
     as the condition are the factors of the design.
     """
-    sheets = [read_sheet(path, encoding=encoding, sheet=sheet_name) for path in paths]
+    sheets = sheets or [read_sheet(path, encoding=encoding, sheet=sheet_name) for path in paths]
     _require_mapped(sheets, mapping or {})
     sentences, pairs, findings = [], [], []
     recognized: dict[str, str] = {}
@@ -93,7 +94,7 @@ def read_tables(
 
 
 def _materials(
-    sheets: list[Sheet],
+    sheets: Sequence[Sheet],
     sentence_frames: list[pd.DataFrame],
     pair_frames: list[pd.DataFrame],
     mapping: dict[str, str],

@@ -1,7 +1,4 @@
-"""Options for reading files: the sheet of a spreadsheet, and whether an inferred encoding is right.
-
-What the preview of uploaded materials shows, read in the request or, of large files, by a job.
-"""
+"""Preview of uploaded files: choices of sheet and encoding, and the files' content."""
 
 import re
 from collections.abc import Hashable, Iterable, Sequence
@@ -16,21 +13,33 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from analysis.errors import BadInput
-from experiments.intake.previews import PURPOSE, Preview, Report, preview_or_job, read_uploads, store_preview
+from experiments.intake.previews import (
+    PURPOSE,
+    Preview,
+    Report,
+    UploadTables,
+    preview_or_job,
+    read_upload_tables,
+    read_uploads,
+    store_preview,
+)
 from experiments.intake.store import import_report
-from experiments.intake.uploads import local_copies, upload_encoding
+from experiments.intake.uploads import local_copies
 from experiments.materials.checks import check
 from experiments.materials.collection import Materials
 from experiments.materials.encoding import CODECS, InferredEncoding
 from experiments.materials.leaving_out import concerned_items
 from experiments.materials.readers.dataset_folders import dataset_names, is_dataset
-from experiments.materials.readers.sheets import Sheet, read_sheet
+from experiments.materials.readers.sheets import Sheet
 from experiments.materials.readers.spreadsheets import is_spreadsheet, sheet_names
 from experiments.materials.readers.table import proposed_mapping
 from experiments.models import Job, Upload
 from experiments.operation.job_runner import Run, job
 from experiments.pages.materials.columns import item_grid, table_columns
 
+PREVIEW = "materials.preview"
+NOT_READ = ("name", "language", "source", "licence")  # options that say nothing of how files are read
+FIRST_ROWS = 10
 _FIELD = "encoding-of-"  # and the number of the file
 _SHOWN = "inferred-for-"
 
@@ -141,11 +150,6 @@ def kept_encodings(first: Upload, chosen: dict[str, str]) -> dict[str, Any]:
     return {"encodings": {**(first.options.get("encodings") or {}), **chosen}}
 
 
-PREVIEW = "materials.preview"
-NOT_READ = ("name", "language", "source", "licence")  # options that say nothing of how files are read
-FIRST_ROWS = 10
-
-
 def read_or_job(uploads: Sequence[Upload], *, item: int = 1) -> Preview | Job:
     """Return what the preview shows with the present options, or the job that reads large files."""
     return preview_or_job(PREVIEW, uploads, reading_of, without=NOT_READ, item=item)
@@ -157,17 +161,25 @@ def preview_materials(run: Run) -> None:
     store_preview(run, reading_of, purpose=PURPOSE)
 
 
-def reading_of(uploads: Sequence[Upload], item: int = 1, report_step: Report = lambda step: None) -> Preview:
+def reading_of(
+    uploads: Sequence[Upload],
+    item: int = 1,
+    report_step: Report = lambda step: None,
+    *,
+    tables: UploadTables | None = None,
+) -> Preview:
     """Return how the files are read, as plain values: first rows, report, columns; or the error."""
     options = uploads[0].options
     is_table = (options.get("format") or "auto") in ("auto", "table")
     report_step("reading the columns of")
-    sheets = _sheets_of(uploads) if is_table else []
+    if is_table and tables is None:
+        tables = read_upload_tables(uploads)
+    sheets = tables.sheets if is_table and tables is not None else ()
     proposed = proposed_mapping(sheets) if is_table and not options.get("mapping") else {}
-    columns = _as_rows(sheets)
+    columns = column_rows(sheets)
     report_step("reading the sentences of")
     try:
-        materials = read_uploads(uploads, proposed=proposed)
+        materials = read_uploads(uploads, proposed=proposed, tables=tables)
     except BadInput as error:
         return {"error": str(error), "columns": columns, "proposed": proposed}
     report_step("checking")
@@ -187,12 +199,8 @@ def reading_of(uploads: Sequence[Upload], item: int = 1, report_step: Report = l
     }
 
 
-def file_columns(uploads: Sequence[Upload]) -> list[dict[str, Any]]:
-    """Return the columns of those files that can be read as a table, with the values of their first rows."""
-    return _as_rows(_sheets_of(uploads))
-
-
-def _as_rows(sheets: Sequence[Sheet]) -> list[dict[str, Any]]:
+def column_rows(sheets: Sequence[Sheet]) -> list[dict[str, Any]]:
+    """Return the columns of tables with the values of their first rows."""
     return [asdict(column) for column in table_columns(sheets)]
 
 
@@ -201,18 +209,3 @@ def _first_pairs(materials: Materials) -> list[dict[Hashable, Any]]:
     texts = materials.sentences.set_index("sentence_id")["text"]
     first = materials.pairs.head(FIRST_ROWS)
     return first.assign(good=first["good_id"].map(texts), bad=first["bad_id"].map(texts)).to_dict("records")
-
-
-def _sheets_of(uploads: Sequence[Upload]) -> list[Sheet]:
-    """Return the tables of those files that can be read as a table."""
-    sheets = []
-    options = uploads[0].options
-    with local_copies(uploads) as paths:
-        for path in paths:
-            try:
-                sheets.append(
-                    read_sheet(path, encoding=upload_encoding(options), sheet=options.get("sheet") or "")
-                )
-            except BadInput:
-                continue
-    return sheets

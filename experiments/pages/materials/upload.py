@@ -1,7 +1,4 @@
-"""Upload of materials: send files, see how they are read, confirm.
-
-Forms for uploading materials and saying which column is which.
-"""
+"""Upload of materials: send files, see how they are read, confirm."""
 
 import uuid
 from collections.abc import Callable, Sequence
@@ -23,10 +20,12 @@ from experiments.intake.previews import (
     MAX_IMMEDIATE,
     PURPOSE,
     Preview,
+    UploadTables,
     import_later,
     import_now,
     info_of,
     is_large,
+    read_upload_tables,
     read_uploads,
     unconfirmed,
 )
@@ -55,9 +54,9 @@ from experiments.pages.materials.columns import (
     uses_of,
 )
 from experiments.pages.materials.reading import (
+    column_rows,
     encoding_field,
     encoding_questions,
-    file_columns,
     kept_encodings,
     offer_sheets,
     posted_encodings,
@@ -67,6 +66,7 @@ from experiments.pages.materials.reading import (
     to_preview,
 )
 
+UNCONFIRMED = "Say below whether the lines with special characters are right."
 FORMAT_WORDS = {
     "auto": "Detect from the files",
     "blimp": "BLiMP: a pair per line, JSON lines",
@@ -146,9 +146,6 @@ class PreviewForm(AboutForm):
         offer_sheets(self, uploads)
 
 
-FIRST_ROWS = 10
-
-
 @takes_large_files
 @login_required
 def upload(request: HttpRequest) -> HttpResponse:
@@ -202,8 +199,10 @@ def preview(request: HttpRequest, batch: uuid.UUID) -> HttpResponse:
     """Show how the files are read; ``again`` reads with other choices, ``import`` stores."""
     uploads = own_batch(request, batch)
     item = request.GET.get("item", "")
+    tables: UploadTables | None = None
     if request.method == "POST" and not is_large(uploads):
-        reading: Preview | Job = {"columns": file_columns(uploads)}  # all that the choices need
+        tables = read_upload_tables(uploads)
+        reading: Preview | Job = {"columns": column_rows(tables.sheets)}  # all that the choices need
     else:
         reading = read_or_job(uploads, item=int(item) if item.isdecimal() and len(item) < 9 else 1)
     if isinstance(reading, Job):
@@ -223,10 +222,10 @@ def preview(request: HttpRequest, batch: uuid.UUID) -> HttpResponse:
             return redirect("material-preview", batch)
         choose_left_out(uploads[0], request)
         if request.POST.get("action") == "import" and not is_other_encoding:
-            return confirm(request, uploads, reading=reading)
+            return confirm(request, uploads, reading=reading, tables=tables)
         return redirect("material-preview", batch)
     if "proposed" not in reading:  # the form is not valid
-        reading = reading_of(uploads)
+        reading = reading_of(uploads, tables=tables)
     preview_context = understood(uploads, reading)
     is_asked = any(finding["code"] == "two_groups" for finding in preview_context.get("blocking", ()))
     if not is_asked and not uploads[0].options.get("split_paradigms"):
@@ -317,14 +316,16 @@ def column_forms(
     }
 
 
-def confirm(request: HttpRequest, uploads: list[Upload], *, reading: Preview) -> HttpResponse:
+def confirm(
+    request: HttpRequest, uploads: list[Upload], *, reading: Preview, tables: UploadTables | None
+) -> HttpResponse:
     """Store a small set now, a large one by a worker."""
     try:
         info_of(uploads)
         if is_large(uploads):
             refuse_unconfirmed_preview(reading, uploads[0])
             return redirect("job", import_later(uploads).pk)
-        materials = read_uploads(uploads)
+        materials = read_uploads(uploads, tables=tables)
         refuse_unconfirmed(materials)
         if len(materials.sentences) > MAX_IMMEDIATE:
             return redirect("job", import_later(uploads).pk)
@@ -335,9 +336,6 @@ def confirm(request: HttpRequest, uploads: list[Upload], *, reading: Preview) ->
     already = "holds exactly this already; nothing was stored twice"
     messages.success(request, f"{stored.material_set.name} {'is stored' if stored.created else already}.")
     return redirect("material-set", stored.material_set.slug)
-
-
-UNCONFIRMED = "Say below whether the lines with special characters are right."
 
 
 def refuse_unconfirmed_preview(reading: Preview, first: Upload) -> None:
@@ -360,7 +358,7 @@ def refuse_unconfirmed(materials: Materials) -> None:
 @login_required
 @require_POST
 def discard(request: HttpRequest, batch: uuid.UUID) -> HttpResponse:
-    """Let the sent files go."""
+    """Discard the uploaded files."""
     discard_uploads(own_batch(request, batch))
     messages.success(request, "The files are discarded.")
     return redirect("materials")
