@@ -186,15 +186,6 @@ def test_rows_go_on_being_numbered_after_a_bulk_insert(table):
         insert_rows(Item, ["material_set", "paradigm", "key"], [(material_set.pk, None, "later")])
 
 
-def test_fourteen_published_blimp_paradigms(shared_data):
-    document = json.loads(run(shared_data("blimp"), "--name", "BLiMP", "--json"))
-    assert document["counts"]["pairs"] == 14_000
-    pair = MinimalPair.objects.get(key="principle_A_domain_1:0")
-    assert pair.good.text == "Carla had explained that Samuel has discussed her."
-    assert pair.fields["one_prefix_word_bad"] == "herself" and len(pair.fields) == 13
-    assert pair.paradigm.phenomenon.name == "binding"
-
-
 def test_li_adger_from_its_folder(shared_data):
     output = run(shared_data("li-adger"), "--name", "LI-Adger")
     assert "2,393 pairs (28 marked for discarding)" in output

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from analysis.scoring import scorer
-from tests.analysis.scoring import golden_models, golden_peers
+from benchmarks.peers import golden_peers
+from benchmarks.scoring import golden_models
 
 GOLDEN = json.loads(golden_models.GOLDEN.read_text(encoding="utf-8"))
 PEERS = json.loads(golden_peers.GOLDEN.read_text(encoding="utf-8"))["sums"]

@@ -18,7 +18,6 @@ from analysis.plugins.registry import task_folders
 from experiments.models import Job
 from experiments.operation import job_runner
 from experiments.operation.counters import totals
-from experiments.pages.forms import task_choices
 from experiments.tasks.registry import get_task
 from judgments.imports.readers import read_judgments
 from judgments.models import Alert, Judgment, SessionEvent
@@ -28,7 +27,7 @@ from judgments.recruitment.alerts.evaluation import evaluate
 from judgments.sessions.protocol import read_protocol
 from releases import jobs
 from tests import cast
-from tests.judgments.screens.walk import action, answer, consent, onward
+from tests.judgments.screens.walk import action, consent, onward
 
 NUMBERS = count(1)
 READER = """
@@ -198,21 +197,6 @@ def install_task(install, settings, *, template=THUMB_TEMPLATE, source=TASK):
     templates[0]["OPTIONS"]["loaders"][0][1][1][1].append(folder)
     settings.TEMPLATES = templates
     read_protocol.cache_clear()  # versions of earlier tests have the same keys
-
-
-@pytest.mark.django_db
-def test_a_task_of_a_plugin_is_offered_shown_and_recorded(install, settings, client):
-    install_task(install, settings, template=THUMB_TEMPLATE + '{% include "judgments/_problem.html" %}')
-    assert ("thumb", "Thumb") in task_choices()
-    study = cast.study("agreement", task="thumb", n_lists=1)
-    session = consent(client, "/take/agreement/")
-    onward(client, session)
-    page = client.get(session).content.decode()
-    assert "Up or down?" in page and "value='up'" in page and "one of ours is replaced" not in page
-    refused = client.post(action(page), {"response": "sideways"}).content.decode()
-    assert "Please choose one of the two answers." in refused
-    answer(client, session, "up")
-    assert [trial.judgment.value for trial in study.sessions.get().trials.exclude(judgment=None)] == [1.0]
 
 
 def test_a_task_without_a_template_is_not_used(install, settings):

@@ -10,7 +10,7 @@ import pytest
 from analysis.errors import BadInput
 from analysis.gold.formats.lm_eval_tasks import task_files
 from analysis.scoring import scorer
-from tests.analysis.scoring import golden_models
+from benchmarks.scoring import golden_models
 
 PAIRS = [("The dog sleeps.", "The dog sleep."), ("Dogs didn't sleep.", "Dogs didn't sleeps.")]
 

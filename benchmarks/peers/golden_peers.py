@@ -1,7 +1,7 @@
 """Sums of the golden models by minicons and lm-evaluation-harness, written down once.
 
-``python -m tests.analysis.scoring.golden_peers PEERS/bin/python`` writes ``golden_peers.json`` beside this
-file anew; PEERS is an environment with both packages (docs/develop.md). The tests need neither of them.
+``python -m benchmarks.peers.golden_peers PEERS/bin/python`` writes ``golden_peers.json`` beside the
+tests anew; PEERS is an environment with both packages (docs/develop.md). The tests need neither of them.
 """
 
 import json
@@ -10,11 +10,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.analysis.scoring.golden_models import SENTENCES, neural
+from benchmarks.scoring.golden_models import SENTENCES, neural
 
-GOLDEN = Path(__file__).with_suffix(".json")
-ROOT = Path(__file__).resolve().parents[3]
-DRIVER = ROOT / "tests" / "benchmarks" / "peers" / "scoring_driver.py"
+ROOT = Path(__file__).resolve().parents[2]
+GOLDEN = ROOT / "tests" / "analysis" / "scoring" / "golden_peers.json"
+DRIVER = ROOT / "benchmarks" / "peers" / "scoring_driver.py"
 ASKED = {  # our model: what a peer is asked for the same number
     "causal, GPT-2": [("minicons", "causal", {}), ("lm-eval", "lm-eval", {})],
     "causal, Llama": [("minicons", "causal", {}), ("lm-eval", "lm-eval", {})],

@@ -1,6 +1,6 @@
 """Tiny models with weights by formula, and the scores they gave once: a guard against silent change.
 
-``python -m tests.analysis.scoring.golden_models`` writes ``golden.json`` beside this file anew; do so only
+``python -m benchmarks.scoring.golden_models`` writes ``tests/analysis/scoring/golden.json`` anew; do so only
 for a change that is meant, and say in the changelog which numbers change. Weights come from NumPy by the
 names of the parameters and vocabularies are spelt out, so that a library may draw or train otherwise without
 touching them.
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-GOLDEN = Path(__file__).with_suffix("").with_name("golden.json")
+GOLDEN = Path(__file__).resolve().parents[2] / "tests" / "analysis" / "scoring" / "golden.json"
 SENTENCES = [
     "The cat near the dogs sleeps.",
     "The cat near the dogs sleep.",
