@@ -14,7 +14,7 @@ from judgments.recruitment import campaigns, decisions, ledger
 from judgments.recruitment.alerts.evaluation import evaluate_all
 from judgments.recruitment.prolific import webhooks
 from tests import cast
-from tests.judgments.pages.recruitment.conftest import OPTIONS, STUDY
+from tests.judgments.recruitment.pages.conftest import OPTIONS, STUDY
 
 pytestmark = pytest.mark.django_db
 OUTCOMES = {  # state of the payment, times paid, what the ledger's page says

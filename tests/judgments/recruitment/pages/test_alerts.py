@@ -14,7 +14,7 @@ from judgments.recruitment import decisions
 from judgments.recruitment.jobs import check_balances, raise_alerts
 from judgments.recruitment.prolific.webhooks import subscribe
 from tests import cast
-from tests.judgments.pages.recruitment.conftest import STUDY
+from tests.judgments.recruitment.pages.conftest import STUDY
 
 pytestmark = pytest.mark.django_db
 PAGE = f"{STUDY}alerts/"

@@ -7,7 +7,7 @@ import pytest
 from judgments.models import PlatformCall, Session, Submission
 from judgments.recruitment import decisions, ledger, reconcile
 from tests import cast
-from tests.judgments.pages.recruitment.conftest import STUDY
+from tests.judgments.recruitment.pages.conftest import STUDY
 
 pytestmark = pytest.mark.django_db
 

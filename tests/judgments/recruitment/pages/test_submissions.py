@@ -12,7 +12,7 @@ from experiments.operation import job_runner
 from judgments.models import Payment, PlatformCall, Signal, Submission
 from judgments.recruitment import campaigns, decisions, ledger, reconcile
 from tests import cast
-from tests.judgments.pages.recruitment.conftest import STUDY
+from tests.judgments.recruitment.pages.conftest import STUDY
 from tests.webhook_events import subscribed
 
 pytestmark = pytest.mark.django_db

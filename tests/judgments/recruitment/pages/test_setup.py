@@ -11,7 +11,7 @@ from judgments.models import PlatformCall
 from judgments.recruitment import credentials
 from judgments.recruitment.pages.setup_views import proposed_places
 from tests import cast
-from tests.judgments.pages.recruitment.conftest import STUDY
+from tests.judgments.recruitment.pages.conftest import STUDY
 
 pytestmark = pytest.mark.django_db
 

@@ -14,8 +14,8 @@ from judgments.recruitment import campaigns, decisions, ledger
 from judgments.recruitment.mturk import client as mturk_client
 from judgments.recruitment.reconcile import reconcile
 from tests import cast
-from tests.judgments.pages.recruitment.conftest import STUDY
 from tests.judgments.recruitment import platforms
+from tests.judgments.recruitment.pages.conftest import STUDY
 
 pytestmark = pytest.mark.django_db
 PAYMENT_FAULTS = {  # state of the payment, times paid, what happened, what is safe, what to do

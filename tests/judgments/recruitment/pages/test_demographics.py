@@ -14,7 +14,7 @@ from experiments.models import AuditEntry
 from judgments.models import Participant, PlatformIdentity, Submission
 from releases.gold.describe import published_questions
 from tests import cast
-from tests.judgments.pages.recruitment.conftest import STUDY
+from tests.judgments.recruitment.pages.conftest import STUDY
 
 pytestmark = pytest.mark.django_db
 HEADER = "Submission id,Participant id,Status,Started at,Completion code,Age,Sex,Fluent languages"

@@ -12,7 +12,7 @@ from experiments.models import AuditEntry
 from judgments.models import PlatformCall, Submission
 from judgments.recruitment import decisions, ledger, payments
 from tests import cast
-from tests.judgments.pages.recruitment.conftest import STUDY
+from tests.judgments.recruitment.pages.conftest import STUDY
 
 pytestmark = pytest.mark.django_db
 PAGE = f"{STUDY}payments/"
