@@ -25,17 +25,18 @@ def test_there_are_the_fifteen_of_the_paper_with_examples_of_both_kinds():
     }
 
 
-@pytest.mark.parametrize(("name", "goes", "written"), list(examples()))
-def test_filter_removes_its_construction_and_keeps_near_misses(name, goes, written):
-    sentence = next(parse_conllu(rows(written)))
-    assert (find_filter(name).removes(sentence) is not None) is goes
+def test_filters_remove_their_constructions_and_keep_near_misses(subtests):
+    for name, goes, written in examples():
+        with subtests.test(name, sentence=written):
+            sentence = next(parse_conllu(rows(written)))
+            assert (find_filter(name).removes(sentence) is not None) is goes
 
 
-@pytest.mark.parametrize("name", shipped())
-def test_filter_has_a_definition_and_a_source(name):
-    corpus_filter = find_filter(name)
-    assert corpus_filter.title and corpus_filter.definition and corpus_filter.note and corpus_filter.paradigms
-    assert "Patil, Jumelet et al. (2024)" in corpus_filter.source
+def test_filters_have_a_definition_and_a_source(subtests):
+    for each in map(find_filter, shipped()):
+        with subtests.test(each.title):
+            assert each.title and each.definition and each.note and each.paradigms
+            assert "Patil, Jumelet et al. (2024)" in each.source
 
 
 def test_an_unknown_filter_is_named_with_near_ones():
