@@ -130,9 +130,7 @@ def copy_tests(folder: Path, parts: list[str]) -> int:
         addopts = -q --import-mode=importlib -p no:cacheprovider -p no:django -p no:locust
         pythonpath = .
         markers =
-            slow: installs packages from an index
             browser: drives a Chromium
-            postgres: needs PostgreSQL
     """)
     )
     return left_out

@@ -38,7 +38,7 @@ def format_share(k: int, n: int, noun: str) -> str:
 
     Examples
     --------
-    >>> format_share(3, 24, "participant"), share_of(1, 1, "participant")
+    >>> format_share(3, 24, "participant"), format_share(1, 1, "participant")
     ('3 of 24 participants, 12.5 % (95 % CI 4.3 to 31.0 %)', '1 of 1 participant')
     """
     counts = f"{count(k)} of {plural(n, noun)}"
