@@ -14,7 +14,7 @@ from experiments.teams.roles import may_edit
 from judgments.models import Session
 from judgments.monitoring.overview import is_live
 from judgments.recruitment.campaigns import open_matters
-from judgments.recruitment.payments import undecided
+from judgments.recruitment.payments import undecided_sessions
 
 
 class Unconfirmed(BadInput):
@@ -40,7 +40,7 @@ def obstacles(study: Experiment) -> Iterator[str]:
 
 def cautions(study: Experiment) -> Iterator[str]:
     """Return reminders before archiving, as sentences; they do not prevent it."""
-    if study.reward_minor and (n := undecided(study).count()):
+    if study.reward_minor and (n := undecided_sessions(study).count()):
         yield f"{plural(n, 'complete session')} without a decision on pay."
 
 

@@ -56,9 +56,9 @@ def _forget_frozen_lists() -> None:
     """Clear the caches of a process: lists never change there, but the test database reuses their ids."""
     from django.core.cache import caches
 
-    from judgments.sessions.trials import templates_of
+    from judgments.sessions.trials import list_templates
 
-    templates_of.cache_clear()
+    list_templates.cache_clear()
     caches["pages"].clear()
     if "releases.reports.judgment_cache" in sys.modules:
         sys.modules["releases.reports.judgment_cache"].FRAMES.frames.clear()

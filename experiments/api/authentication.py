@@ -29,7 +29,7 @@ def count_request(kind: str, who: str, *, limit: int) -> None:
         raise Throttled(wait=error.retry_after_s) from None
 
 
-def count_request_of(user: User) -> None:
+def count_user_request(user: User) -> None:
     """Count a request to the API, with any of the user's tokens or logins."""
     count_request("api", str(user.pk), limit=settings.API_REQUESTS_PER_MINUTE)
 
@@ -41,7 +41,7 @@ class LimitedSessionAuthentication(SessionAuthentication):
         """Authenticate by the login; requests of one user are limited."""
         result = super().authenticate(request)
         if result is not None:
-            count_request_of(result[0])
+            count_user_request(result[0])
         return result
 
 
@@ -58,7 +58,7 @@ class ScopedTokenAuthentication(TokenAuthentication):
             count_request("wrong-tokens", network, limit=WRONG_TOKENS)
             raise
         if result is not None:
-            count_request_of(result[0])
+            count_user_request(result[0])
         return result
 
     def authenticate_credentials(self, key: str) -> Any:

@@ -95,7 +95,7 @@ class WebhookDeliverySerializer(serializers.ModelSerializer[WebhookDelivery]):
 
 
 @contextmanager
-def _counted() -> Iterator[None]:
+def _throttle() -> Iterator[None]:
     """Respond with 429 and Retry-After where the user sends too much by hand."""
     try:
         yield
@@ -206,7 +206,7 @@ class WebhookTestView(WebhookAPIView):
     @extend_schema(summary="Send a test event", request=None, responses={202: WebhookDeliverySerializer})
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """Queue the delivery."""
-        with _counted():
+        with _throttle():
             delivery = endpoints.test(self.webhook(), by=self.user)
         return Response(WebhookDeliverySerializer(delivery).data, status=status.HTTP_202_ACCEPTED)
 
@@ -235,7 +235,7 @@ class DeliverySendView(WebhookAPIView):
     def post(self, request: Request, slug: str, pk: int, delivery: int) -> Response:
         """Queue it again with the same id and body."""
         row = get_object_or_404(self.webhook().deliveries.select_related("webhook__experiment"), pk=delivery)
-        with _counted():
+        with _throttle():
             endpoints.repeat(row, by=self.user)
         row.refresh_from_db()
         return Response(WebhookDeliverySerializer(row).data, status=status.HTTP_202_ACCEPTED)

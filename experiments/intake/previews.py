@@ -28,8 +28,8 @@ from django.core.files.storage import default_storage
 from analysis.errors import BadInput
 from experiments.intake.store import MaterialSetInfo, StoreResult, store_materials
 from experiments.intake.uploads import (
-    batch_of,
     discard_uploads,
+    find_batch,
     local_copies,
     preview_folder,
     upload_encoding,
@@ -138,7 +138,7 @@ def _path(first: Upload, options: Mapping[str, Any], item: int) -> str:
 def store_preview(run: Run, read: Read, *, purpose: str) -> None:
     """Read the files of a job with the options of its request and store their preview."""
     user = get_user_model().objects.get(pk=run.arguments["user"])
-    uploads = batch_of(user, run.arguments["batch"], purpose=purpose)
+    uploads = find_batch(user, run.arguments["batch"], purpose=purpose)
     if not uploads:
         raise BadInput("the uploaded files no longer exist.", remedy="Upload them again.")
     uploads[0].options = run.arguments["options"]
@@ -189,7 +189,7 @@ def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else str(value)
 
 
-def unconfirmed(preview: Preview, options: Mapping[str, Any]) -> bool:
+def needs_confirmation(preview: Preview, options: Mapping[str, Any]) -> bool:
     """Whether an encoding was inferred for a file of the preview and none is chosen since."""
     chosen = options.get("encodings") or {}
     return not options.get("encoding") and any(
@@ -248,7 +248,7 @@ def read_uploads(
     return leave_out(materials, options.get("leave_out") or [])
 
 
-def info_of(uploads: Sequence[Upload]) -> MaterialSetInfo:
+def read_info(uploads: Sequence[Upload]) -> MaterialSetInfo:
     """Return the name, language and origin entered for an upload."""
     options = uploads[0].options
     return MaterialSetInfo(
@@ -258,7 +258,7 @@ def info_of(uploads: Sequence[Upload]) -> MaterialSetInfo:
 
 def import_now(uploads: Sequence[Upload], materials: Materials) -> StoreResult:
     """Store a small set and delete its uploaded files."""
-    stored = store_materials(materials, info_of(uploads), owner=uploads[0].owner)
+    stored = store_materials(materials, read_info(uploads), owner=uploads[0].owner)
     discard_uploads(uploads)
     return stored
 
@@ -281,7 +281,7 @@ def _n_failed(uploads: Sequence[Upload]) -> int:
 def import_materials(run: Run) -> None:
     """Read outside the transaction; store in the transaction that finishes the job."""
     user = get_user_model().objects.get(pk=run.arguments["user"])
-    uploads = batch_of(user, run.arguments["batch"], purpose=PURPOSE)
+    uploads = find_batch(user, run.arguments["batch"], purpose=PURPOSE)
     if not uploads:
         raise BadInput("the uploaded files no longer exist.", remedy="Upload them again.")
     run.progress(0, 3, "reading")
@@ -291,7 +291,7 @@ def import_materials(run: Run) -> None:
         report = check(materials)
     run.progress(2, 3, "storing")
     with run.finishing() as result:
-        stored = store_materials(materials, info_of(uploads), owner=user, report=report)
+        stored = store_materials(materials, read_info(uploads), owner=user, report=report)
         result.update(outcome(stored))
     discard_uploads(uploads)
 

@@ -65,7 +65,7 @@ def save_uploads(
                 name=Path(file.name or "file").name[:255],
                 file=file,
                 size=file.size,
-                sha256=checksum_of(file),
+                sha256=file_checksum(file),
                 purpose=purpose,
                 options=options if number == 0 else {},
             )
@@ -114,14 +114,14 @@ class Quota:
     lab: Lab | None = None
 
 
-def quota_of(user: Any, lab: Lab | None = None, *, purpose: str = PASSING[0]) -> Quota:
+def upload_quota(user: Any, lab: Lab | None = None, *, purpose: str = PASSING[0]) -> Quota:
     """Return the quota of a lab, or of a user's uploads for no lab; files that stay have one of their own."""
     owned = {"lab": lab} if lab else {"owner": user, "lab": None}
     is_passing = purpose in PASSING
     purposes = PASSING if is_passing else (purpose,)
     uploads = Upload.objects.filter(purpose__in=purposes, **owned)
     used = uploads.aggregate(bytes=Sum("size"))["bytes"] or 0
-    used += sum(map(_measured, uploads.filter(size=None)))
+    used += sum(map(_store_size, uploads.filter(size=None)))
     if not is_passing:
         return Quota(used, settings.SCORE_QUOTA_BYTES, lab)
     if lab is None:
@@ -130,7 +130,7 @@ def quota_of(user: Any, lab: Lab | None = None, *, purpose: str = PASSING[0]) ->
     return Quota(used, settings.LAB_UPLOAD_QUOTA_BYTES if own_limit is None else own_limit, lab)
 
 
-def _measured(upload: Upload) -> int:
+def _store_size(upload: Upload) -> int:
     """Store the size of a file that was uploaded before the column existed; 0 where it cannot be read."""
     try:
         size = upload.n_bytes
@@ -141,16 +141,16 @@ def _measured(upload: Upload) -> int:
     return size
 
 
-def quotas_of(user: Any) -> list[Quota]:
+def list_quotas(user: Any) -> list[Quota]:
     """Return the quotas that uploads of a user may count towards."""
-    return [quota_of(user), *(quota_of(user, lab) for lab in Lab.objects.open_to_studies_by(user))]
+    return [upload_quota(user), *(upload_quota(user, lab) for lab in Lab.objects.open_to_studies_by(user))]
 
 
 def _check_quota(user: Any, files: "Sequence[File[Any]]", lab: Lab | None, purpose: str) -> None:
     """Refuse files beyond what a researcher or a lab may have waiting for import, or stored for scoring."""
     if lab is not None:
         Lab.objects.select_for_update().get(pk=lab.pk)  # Race: two members at once would exceed the quota.
-    quota = quota_of(user, lab, purpose=purpose)
+    quota = upload_quota(user, lab, purpose=purpose)
     is_exceeded = quota.used + sum(file.size or 0 for file in files) > quota.limit
     if is_exceeded and purpose not in PASSING:
         raise BadInput(
@@ -191,8 +191,8 @@ def delete_stray_files(*, older_than: datetime | None = None) -> int:
     """
     limit = older_than or timezone.now() - timedelta(days=settings.UPLOAD_DAYS)
     n_deleted = 0
-    for user in filter(str.isdecimal, _listed(UPLOADS)[0]):
-        batches = [name for name in _listed(f"{UPLOADS}/{user}")[0] if _is_batch(name)]
+    for user in filter(str.isdecimal, _list_folder(UPLOADS)[0]):
+        batches = [name for name in _list_folder(f"{UPLOADS}/{user}")[0] if _is_batch(name)]
         rows = list(Upload.objects.filter(batch__in=batches).values_list("batch", "file"))
         names, with_rows = {name for _, name in rows}, {str(batch) for batch, _ in rows}
         for batch in batches:
@@ -205,14 +205,14 @@ def delete_stray_files(*, older_than: datetime | None = None) -> int:
 
 
 def _upload_files(folder: str, *, with_previews: bool) -> list[str]:
-    files = [f"{folder}/{name}" for name in _listed(folder)[1] if name.isdecimal()]
+    files = [f"{folder}/{name}" for name in _list_folder(folder)[1] if name.isdecimal()]
     if with_previews:
         previews = f"{folder}/{PREVIEWS}"
-        files += [f"{previews}/{name}" for name in _listed(previews)[1] if name.endswith(".json")]
+        files += [f"{previews}/{name}" for name in _list_folder(previews)[1] if name.endswith(".json")]
     return files
 
 
-def _listed(folder: str) -> tuple[list[str], list[str]]:
+def _list_folder(folder: str) -> tuple[list[str], list[str]]:
     """Return the folders and the files in a folder of the storage; none where it does not exist."""
     try:
         folders, files = default_storage.listdir(folder)
@@ -228,7 +228,7 @@ def _is_batch(name: str) -> bool:
         return False
 
 
-def checksum_of(file: "File[Any]") -> str:
+def file_checksum(file: "File[Any]") -> str:
     """Return the SHA-256 of an uploaded file."""
     digest = hashlib.sha256()
     for chunk in file.chunks():
@@ -237,7 +237,7 @@ def checksum_of(file: "File[Any]") -> str:
     return digest.hexdigest()
 
 
-def batch_of(user: Any, batch: uuid.UUID | str, *, purpose: str) -> list[Upload]:
+def find_batch(user: Any, batch: uuid.UUID | str, *, purpose: str) -> list[Upload]:
     """Return the files of one upload; none if another user sent them."""
     return list(Upload.objects.filter(owner=user, batch=batch, purpose=purpose).order_by("number"))
 
@@ -298,7 +298,7 @@ def preview_folder(upload: Upload) -> str:
 def discard_uploads(uploads: Sequence[Upload]) -> None:
     """Delete the files of one upload with their previews and rows."""
     for upload in uploads[:1]:
-        for name in _listed(preview_folder(upload))[1]:  # small uploads have none
+        for name in _list_folder(preview_folder(upload))[1]:  # small uploads have none
             default_storage.delete(f"{preview_folder(upload)}/{name}")
     for upload in uploads:
         upload.file.delete(save=False)

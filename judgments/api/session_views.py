@@ -53,7 +53,7 @@ def session_address(*, method: str) -> Callable[[View], View]:
         # Participants have no login; the unguessable token in the address is what another site lacks.
         @csrf_exempt  # nosemgrep: without-csrf
         @wraps(view)
-        def wrapped(request: HttpRequest, token: str) -> HttpResponse:
+        def view_with_token(request: HttpRequest, token: str) -> HttpResponse:
             try:
                 if request.method not in {method, "HEAD" if method == "GET" else method}:
                     raise RequestRefused(405, "method_not_allowed", f"This address takes {method} only.")
@@ -73,7 +73,7 @@ def session_address(*, method: str) -> Callable[[View], View]:
             response["Cache-Control"] = "no-store"
             return response
 
-        return wrapped
+        return view_with_token
 
     return decorate
 
@@ -85,7 +85,7 @@ def plan(request: HttpRequest, token: str) -> HttpResponse:
     if session is None:
         raise _unknown()
     if is_too_late(session):
-        raise _expired(token)
+        raise _expired_refusal(token)
     if session.is_final:
         raise _over(token)
     return JsonResponse(plan_document(session))
@@ -100,7 +100,7 @@ def store(request: HttpRequest, token: str) -> HttpResponse:
     except SessionUnknown:
         raise _unknown() from None
     except SessionExpired:
-        raise _expired(token) from None
+        raise _expired_refusal(token) from None
     except SessionOver:
         raise _over(token) from None
     except StudyClosed as closed:
@@ -158,7 +158,7 @@ def _unknown() -> RequestRefused:
     return RequestRefused(404, "session_unknown", "There is no session with this token.")
 
 
-def _expired(token: str) -> RequestRefused:
+def _expired_refusal(token: str) -> RequestRefused:
     return RequestRefused(404, "session_expired", "This session has expired.", next=_page(token))
 
 

@@ -17,7 +17,7 @@ from experiments.intake.previews import (
     preview_or_job,
     store_preview,
 )
-from experiments.intake.uploads import batch_of, discard_uploads, local_copies, upload_encoding
+from experiments.intake.uploads import discard_uploads, find_batch, local_copies, upload_encoding
 from experiments.models import Experiment, Job, MaterialSet, Upload
 from experiments.operation.job_runner import Run, enqueue, job
 from experiments.webhooks.events import emit
@@ -107,16 +107,18 @@ def prepare_upload(uploads: Sequence[Upload]) -> Prepared:
 
 def read_or_job(uploads: Sequence[Upload]) -> Preview | Job:
     """Return what the preview shows with the present options, or the job that reads a large file."""
-    return preview_or_job(PREVIEW, uploads, reading_of)
+    return preview_or_job(PREVIEW, uploads, describe_reading)
 
 
 @job(PREVIEW)
 def preview_judgments(run: Run) -> None:
     """Read a large file for its preview."""
-    store_preview(run, reading_of, purpose=PURPOSE)
+    store_preview(run, describe_reading, purpose=PURPOSE)
 
 
-def reading_of(uploads: Sequence[Upload], item: int = 1, report_step: Report = lambda step: None) -> Preview:
+def describe_reading(
+    uploads: Sequence[Upload], item: int = 1, report_step: Report = lambda step: None
+) -> Preview:
     """Return how the file is read, as plain values: report, first rows, columns; or the error."""
     upload = uploads[0]
     report_step("reading the columns of")
@@ -177,7 +179,7 @@ def import_later(upload: Upload) -> Job:
 def import_judgments(run: Run) -> None:
     """Read outside of the transaction, store together with the job's end."""
     user = User.objects.get(pk=run.arguments["user"])
-    uploads = batch_of(user, run.arguments["batch"], purpose=PURPOSE)
+    uploads = find_batch(user, run.arguments["batch"], purpose=PURPOSE)
     if not uploads:
         raise BadInput("the uploaded file is gone.", remedy="Upload it again.")
     run.progress(0, 2, "reading")

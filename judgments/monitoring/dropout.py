@@ -8,7 +8,7 @@ from django.utils import timezone
 from experiments.models import Experiment, ExperimentVersion, PlannedTrial, TrialKind
 from judgments.models import Session
 from judgments.monitoring.overview import counted_sessions, is_lost
-from judgments.sessions.protocol import protocol_of
+from judgments.sessions.protocol import load_protocol
 
 CONSENT, END = "consent", "debrief"
 LABELS = {
@@ -63,7 +63,7 @@ def dropout_by_screen(study: Experiment) -> list[Stage]:
 
 def screen_names(version: ExperimentVersion) -> list[str]:
     """Names of the screens of this version, in order."""
-    protocol = protocol_of(version)
+    protocol = load_protocol(version)
     planned = PlannedTrial.objects.filter(list__version=version).aggregate(
         n_blocks=Max("block"), n_practice=Count("pk", filter=Q(kind=TrialKind.PRACTICE))
     )

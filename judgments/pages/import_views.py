@@ -16,12 +16,12 @@ from django.views.decorators.http import require_POST
 
 from analysis.errors import BadInput
 from config.http.body_limit import takes_large_files
-from experiments.intake.previews import Preview, is_large, unconfirmed
+from experiments.intake.previews import Preview, is_large, needs_confirmation
 from experiments.intake.uploads import (
-    batch_of,
     discard_uploads,
+    find_batch,
     inferred_encoding,
-    quotas_of,
+    list_quotas,
     save_uploads,
 )
 from experiments.materials.encoding import InferredEncoding
@@ -41,7 +41,7 @@ from experiments.pages.materials.reading import (
 )
 from experiments.pages.materials.upload import not_found_once_deleted
 from experiments.studies.languages import tag_named
-from judgments.imports.jobs import PURPOSE, import_later, read_or_job, reading_of, recognize
+from judgments.imports.jobs import PURPOSE, describe_reading, import_later, read_or_job, recognize
 from judgments.imports.readers import FORMATS
 from judgments.imports.readers.cells import TASKS
 from judgments.imports.readers.presets import PRESETS
@@ -198,7 +198,7 @@ def upload(request: AuthenticatedRequest) -> HttpResponse:
                 form.sent_files(),
                 purpose=PURPOSE,
                 options=form.options(),
-                lab=_lab_of(request.user, form.cleaned_data["experiment"]),
+                lab=_find_lab(request.user, form.cleaned_data["experiment"]),
             )
         except BadInput as error:
             form.add_error("file", str(error))
@@ -206,11 +206,11 @@ def upload(request: AuthenticatedRequest) -> HttpResponse:
             if form.cleaned_data["format"] == "auto":
                 recognize(uploads[0])
             return to_preview(request, reverse("judgment-preview", args=[uploads[0].batch]))
-    context = {"section": "studies", "form": form, "quotas": quotas_of(request.user)}
+    context = {"section": "studies", "form": form, "quotas": list_quotas(request.user)}
     return render(request, "judgments/import_upload.html", context)
 
 
-def _lab_of(user: User, name: str) -> Lab | None:
+def _find_lab(user: User, name: str) -> Lab | None:
     """The lab of the study of a slug or title, which the upload counts towards; None for a new study."""
     studies = Experiment.objects.editable_by(user).filter(Q(slug=name) | Q(title=name))
     study = studies.select_related("lab").first()
@@ -219,7 +219,7 @@ def _lab_of(user: User, name: str) -> Lab | None:
 
 def own_uploads(request: AuthenticatedRequest, batch: uuid.UUID) -> list[Upload]:
     """The files of the user's own upload, or 404."""
-    uploads = batch_of(request.user, batch, purpose=PURPOSE)
+    uploads = find_batch(request.user, batch, purpose=PURPOSE)
     if not uploads:
         raise Http404("no such upload")
     return uploads
@@ -258,7 +258,7 @@ def preview(request: AuthenticatedRequest, batch: uuid.UUID) -> HttpResponse:
         if request.POST.get("action") == "import" and not is_other_encoding:
             return confirm(request, uploads, reading=reading)
         return redirect("judgment-preview", batch)
-    reading = reading or reading_of(uploads)
+    reading = reading or describe_reading(uploads)
     context = {"section": "studies", "upload": sent, "demographics": export, "form": form}
     context |= preview_context(sent, reading)
     return render(request, "judgments/import_preview.html", context)
@@ -267,7 +267,11 @@ def preview(request: AuthenticatedRequest, batch: uuid.UUID) -> HttpResponse:
 def confirm(request: AuthenticatedRequest, uploads: Sequence[Upload], *, reading: Preview) -> HttpResponse:
     """Queue the import, unless the encoding was inferred and not confirmed."""
     sent = uploads[0]
-    is_open = unconfirmed(reading, sent.options) if is_large(uploads) else inferred_encoding(sent) is not None
+    is_open = (
+        needs_confirmation(reading, sent.options)
+        if is_large(uploads)
+        else inferred_encoding(sent) is not None
+    )
     if is_open:
         messages.error(request, "Say whether the lines with special characters are right.")
         return redirect("judgment-preview", sent.batch)
@@ -286,7 +290,7 @@ def posted_mapping(request: AuthenticatedRequest) -> dict[str, str]:
 
 
 def preview_context(upload: Upload, reading: Preview) -> dict[str, Any]:
-    """How the file is read: counts, first rows, columns; or the error."""
+    """Return the reading of the file: counts, first rows, columns; or the error."""
     file_columns = reading["file_columns"]
     format, reason = upload.options["format"], upload.options.get("guess", "")
     guess = {"label": FORMAT_LABELS[format], "reason": reason} if reason else None

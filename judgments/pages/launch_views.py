@@ -19,7 +19,7 @@ from experiments.studies.rehearsals import LONGEST_REASON, ask_again, waive
 from judgments.screens.arrival_views import consent_text
 from judgments.screens.shared_pages import page
 from judgments.sessions.enrollment import begin_preview
-from judgments.sessions.protocol import protocol_of
+from judgments.sessions.protocol import load_protocol
 from judgments.simulation.dry_run import dry_run_later
 
 PREVIEW_SALT = "preview"
@@ -128,12 +128,12 @@ def preview(request: AuthenticatedRequest, slug: str) -> HttpResponse:
 
 
 def _begin_preview(study: Experiment, version: ExperimentVersion, key: str) -> HttpResponse:
-    session = begin_preview(study, version, key=key, consent_text=consent_text(protocol_of(version)))
+    session = begin_preview(study, version, key=key, consent_text=consent_text(load_protocol(version)))
     return redirect("session", token=session.token)
 
 
 def _ask_consent(request: AuthenticatedRequest, version: ExperimentVersion) -> HttpResponse:
-    protocol = protocol_of(version)
+    protocol = load_protocol(version)
     return page(
         request,
         "consent",

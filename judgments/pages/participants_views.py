@@ -26,7 +26,7 @@ from judgments.models import Participant, Payment, PlatformIdentity, Session
 from judgments.models.participant import identity_digests
 from judgments.monitoring.session_summaries import SessionSummary, with_sessions
 from judgments.quality_check import last_check
-from judgments.recruitment.payments import undecided
+from judgments.recruitment.payments import undecided_sessions
 
 PER_PAGE = 50
 ABOUT_PARTICIPANTS = Q(action__startswith="pay:") | Q(
@@ -81,7 +81,7 @@ def participants(request: AuthenticatedRequest, slug: str) -> HttpResponse:
         "shown": ",".join(str(participant.pk) for participant in page),
         "newest": matching.values_list("pk", flat=True).first() or 0,
         "last_check": last_check(study),
-        "n_undecided": undecided(study).count(),
+        "n_undecided": undecided_sessions(study).count(),
         "purge_date": next_purge_date(study),
         "reward": format_money(study.reward_minor, study.currency),
         "reward_amount": format_money(study.reward_minor, study.currency).split()[0]
@@ -142,7 +142,7 @@ def filter_participants(
 def _has_pay_state(study: Experiment, state: str) -> Exists:
     """Condition on participants: a session in that state of pay."""
     if state == "undecided":
-        return Exists(undecided(study).filter(participant=OuterRef("pk")))
+        return Exists(undecided_sessions(study).filter(participant=OuterRef("pk")))
     valid = Payment.objects.filter(session__participant=OuterRef("pk"), reversal__isnull=True)
     if state == "not_paid":
         return Exists(valid.filter(kind=Payment.Kind.NOT_PAID))

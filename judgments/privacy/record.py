@@ -9,7 +9,7 @@ from django.db import connection
 from analysis.text import plural
 from experiments.models import Campaign, PlatformAccount
 from judgments.recruitment.credentials import REPOSITORIES
-from judgments.recruitment.recruiter import label_of
+from judgments.recruitment.recruiter import platform_label
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,9 @@ def _recipients() -> list[str]:
     accounts = {*PlatformAccount.objects.values_list("platform", flat=True)}
     used = accounts - {*REPOSITORIES}
     used |= {*Campaign.objects.exclude(account=None).values_list("recruiter", flat=True)}
-    platforms = [f"{label_of(name)}: submissions, decisions, payments and messages." for name in sorted(used)]
+    platforms = [
+        f"{platform_label(name)}: submissions, decisions, payments and messages." for name in sorted(used)
+    ]
     if accounts & {*REPOSITORIES}:
         platforms.append(
             "Repositories (Hugging Face, Zenodo, OSF): gold releases that researchers publish there."

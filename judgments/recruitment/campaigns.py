@@ -25,7 +25,7 @@ from judgments.recruitment.recruiter import (
     PlatformError,
     Recruiter,
     adapter,
-    recruiter_of,
+    get_recruiter,
 )
 
 Kind, State = PlatformCall.Kind, PlatformCall.State
@@ -85,7 +85,7 @@ def create_draft(
 
 
 def _arrival_options(recruiter: type[Recruiter]) -> dict[str, Any]:
-    """How people of a plugin's platform come and go: stored, so that arrivals do not need the package."""
+    """Arrival and return on a plugin's platform: stored, so that arrivals work without the package."""
     names = list(recruiter.link_parameters)
     return {
         "link_parameters": dict(recruiter.link_parameters),
@@ -154,7 +154,7 @@ def _set(campaign: Campaign, settings: dict[str, Any]) -> None:
 
 def checks(campaign: Campaign) -> list[Finding]:
     """Everything to know before publishing: our own checks, then the platform's."""
-    recruiter = recruiter_of(campaign)
+    recruiter = get_recruiter(campaign)
     findings = _own_checks(campaign)
     try:
         findings += recruiter.check(campaign)
@@ -231,8 +231,8 @@ def hourly_minor(campaign: Campaign) -> int | None:
 
 
 def cost(campaign: Campaign, *, places: int | None = None) -> Cost:
-    """What the campaign's places cost with fees, or so many places."""
-    return recruiter_of(campaign).cost(campaign, places=campaign.places if places is None else places)
+    """Return the cost of the campaign's places, or of ``n`` places, with fees."""
+    return get_recruiter(campaign).cost(campaign, places=campaign.places if places is None else places)
 
 
 def _cost_checks(campaign: Campaign, recruiter: Recruiter, *, places: int | None = None) -> list[Finding]:
@@ -286,10 +286,10 @@ def _cost_checks(campaign: Campaign, recruiter: Recruiter, *, places: int | None
 
 def dry_run(campaign: Campaign, action: str, **arguments: Any) -> list[PlannedCall]:
     """The requests that an action would send; sends nothing."""
-    recruiter = recruiter_of(campaign)
+    recruiter = get_recruiter(campaign)
     if action == Kind.PUBLISH and not campaign.external_id:
-        return [*recruiter.planned(Kind.CREATE, campaign), *recruiter.planned(action, campaign)]
-    return recruiter.planned(action, campaign, **arguments)
+        return [*recruiter.plan_calls(Kind.CREATE, campaign), *recruiter.plan_calls(action, campaign)]
+    return recruiter.plan_calls(action, campaign, **arguments)
 
 
 # Actions
@@ -302,7 +302,7 @@ def publish(campaign: Campaign, *, by: User) -> PlatformCall:
         errors = [finding for finding in checks(campaign) if finding.level == Level.ERROR]
         if errors:
             raise BadInput(errors[0].text, column=errors[0].field, remedy=errors[0].remedy)
-        campaign.refresh_from_db()  # the platform was asked meanwhile, and somebody else may have published
+        campaign.refresh_from_db()  # Race: another request may have published during the platform call
     if not campaign.external_id and campaign.state == Campaign.State.DRAFT:
         creation = _act(campaign, Kind.CREATE, by=by)
         if creation.state != State.CONFIRMED:
@@ -318,7 +318,7 @@ def top_up(campaign: Campaign, n: int, *, by: User, places: int | None = None) -
         )
     errors = [
         finding
-        for finding in _cost_checks(campaign, recruiter_of(campaign), places=n)
+        for finding in _cost_checks(campaign, get_recruiter(campaign), places=n)
         if finding.level == Level.ERROR
     ]
     if errors:
@@ -335,7 +335,7 @@ def top_up(campaign: Campaign, n: int, *, by: User, places: int | None = None) -
 
 
 def pause(campaign: Campaign, *, by: User) -> PlatformCall:
-    """Admit nobody else for now."""
+    """Pause admission."""
     return _act(campaign, Kind.PAUSE, by=by)
 
 
@@ -345,7 +345,7 @@ def resume(campaign: Campaign, *, by: User) -> PlatformCall:
 
 
 def stop(campaign: Campaign, *, by: User) -> PlatformCall:
-    """Admit nobody else for good; submissions can still be decided and paid."""
+    """End admission; submissions can still be decided and paid."""
     return _act(campaign, Kind.STOP, by=by)
 
 
@@ -353,10 +353,10 @@ def _act(
     campaign: Campaign, kind: PlatformCall.Kind, *, by: User, request: dict[str, Any] | None = None
 ) -> PlatformCall:
     """Plan and send one call of the campaign, or go on with the same call that has no answer yet."""
-    recruiter = recruiter_of(campaign)
+    recruiter = get_recruiter(campaign)
     call = _plan_action(campaign, kind, by=by, request=request)
     if call.state in {State.SENT, State.UNKNOWN}:
-        if not ledger.unresolved(campaign).filter(pk=call.pk).exists():
+        if not ledger.unresolved_calls(campaign).filter(pk=call.pk).exists():
             return call  # its request may still be on its way
         ledger.resolve(call, recruiter=recruiter)
     if call.state == State.PLANNED:

@@ -45,7 +45,7 @@ def add_account(
     """Store an account, owned by ``by`` and attached to the study."""
     account = PlatformAccount(platform=platform, label=label.strip(), owner=by, options=dict(options or {}))
     account.mode = Mode(mode)
-    account.secrets, account.hint = _encrypted(_checked(platform, secrets))
+    account.secrets, account.hint = _encrypt_secrets(_check_secrets(platform, secrets))
     account.save()
     account.experiments.add(study)
     record_action(study, "account added", account, by=by)
@@ -55,7 +55,7 @@ def add_account(
 @transaction.atomic
 def simulated_account(study: Experiment, *, platform: str, label: str, by: User) -> PlatformAccount:
     """An account for examples: it has no token, and whatever would be sent with it is refused here."""
-    existing = accounts_of(study, platform).filter(label=label, owner=by).first()
+    existing = usable_accounts(study, platform).filter(label=label, owner=by).first()
     if existing is not None and is_simulated(existing):
         return existing
     account = PlatformAccount(platform=platform, label=label, owner=by, options={SIMULATED: True})
@@ -80,7 +80,7 @@ def replace_secrets(
         raise BadInput(
             f"the account “{account.label}” is a simulated example.", remedy="Connect one of your own."
         )
-    account.secrets, account.hint = _encrypted(_checked(account.platform, secrets))
+    account.secrets, account.hint = _encrypt_secrets(_check_secrets(account.platform, secrets))
     account.checked_at = None
     account.save(update_fields=["secrets", "hint", "checked_at"])
     record_action(study, "token replaced", account, by=by)
@@ -91,14 +91,14 @@ def add_secret(account: PlatformAccount, name: str, value: str) -> None:
     with transaction.atomic():
         locked = PlatformAccount.objects.select_for_update().get(pk=account.pk)
         locked.secrets = account.secrets = encrypt(
-            json.dumps({**secrets_of(locked), name: value}).encode(), purpose=PLATFORM_ACCOUNTS
+            json.dumps({**decrypt_secrets(locked), name: value}).encode(), purpose=PLATFORM_ACCOUNTS
         )
         locked.save(update_fields=["secrets"])
 
 
 @transaction.atomic
 def attach(account: PlatformAccount, study: Experiment, *, by: User) -> None:
-    """Let another study use an account of one's own."""
+    """Share the user's account with another study."""
     _check_owner(account, by)
     account.experiments.add(study)
     record_action(study, "account attached", account, by=by)
@@ -118,7 +118,7 @@ def detach(account: PlatformAccount, study: Experiment, *, by: User) -> None:
         account.delete()
 
 
-def accounts_of(study: Experiment, *platforms: str) -> QuerySet[PlatformAccount]:
+def usable_accounts(study: Experiment, *platforms: str) -> QuerySet[PlatformAccount]:
     """The accounts that a study may use, of these platforms; by default of those that recruit."""
     return PlatformAccount.objects.filter(experiments=study, platform__in=platforms or platform_secrets())
 
@@ -129,7 +129,7 @@ def attachable(study: Experiment, *platforms: str, by: User) -> QuerySet[Platfor
     return accounts.exclude(Q(experiments=study)).distinct()
 
 
-def secrets_of(account: PlatformAccount) -> dict[str, str]:
+def decrypt_secrets(account: PlatformAccount) -> dict[str, str]:
     """The decrypted secrets, for the platform's client only.
 
     Raises ``Refused`` for a simulated account: no client can be made, so nothing can be sent with it.
@@ -150,7 +150,7 @@ def secrets_of(account: PlatformAccount) -> dict[str, str]:
     return secrets
 
 
-def _checked(platform: str, secrets: Mapping[str, str]) -> dict[str, str]:
+def _check_secrets(platform: str, secrets: Mapping[str, str]) -> dict[str, str]:
     known = {**platform_secrets(), **REPOSITORIES}
     if platform not in known:
         raise BadInput(f"{platform!r} has no accounts here.", remedy=f"There are: {', '.join(known)}.")
@@ -168,7 +168,7 @@ def _checked(platform: str, secrets: Mapping[str, str]) -> dict[str, str]:
     return checked
 
 
-def _encrypted(secrets: Mapping[str, str]) -> tuple[bytes, str]:
+def _encrypt_secrets(secrets: Mapping[str, str]) -> tuple[bytes, str]:
     """The secrets, encrypted, and the last characters of the first."""
     first = next(iter(secrets.values()))
     hint = first[-N_SHOWN:] if len(first) > 2 * N_SHOWN else ""  # of a short one, they would be half of it
@@ -181,7 +181,7 @@ def _check_owner(account: PlatformAccount, by: User) -> None:
 
 
 def record_action(study: Experiment, action: str, account: PlatformAccount, *, by: User) -> None:
-    """Add what somebody did with an account to the history of a study."""
+    """Record an action on an account in the history of a study."""
     AuditEntry.objects.create(
         experiment=study,
         user=by,

@@ -27,7 +27,7 @@ from experiments.operation.job_runner import Run, enqueue, job
 from experiments.webhooks.events import emit
 from judgments.models import Payment, PlatformCall, Session, Submission
 from judgments.recruitment import ledger, payments
-from judgments.recruitment.recruiter import Cost, Finding, Level, Recruiter, recruiter_of
+from judgments.recruitment.recruiter import Cost, Finding, Level, Recruiter, get_recruiter
 
 Decision, Status = Submission.Decision, Submission.Status
 Kind, State = PlatformCall.Kind, PlatformCall.State
@@ -42,7 +42,7 @@ SHORT_STUDY_MINUTES = 5  # below, one failed attention check may be a ground for
 
 @dataclass(frozen=True)
 class PlannedSending:
-    """What would be sent now: numbers and sums for the page, and what stands in the way."""
+    """Calls that would be sent now: numbers and sums for the page, and obstacles."""
 
     approvals: list[Submission] = field(default_factory=list)
     rejections: list[Submission] = field(default_factory=list)
@@ -79,7 +79,7 @@ def approve(campaign: Campaign, submissions: QuerySet[Submission], *, by: User, 
 
 @dataclass(frozen=True)
 class ApprovalPreview:
-    """What the approval of a selection would do and cost; ``left_out`` has the number for each cause."""
+    """Effect and cost of approving a selection; ``left_out`` has the number for each cause."""
 
     n: int
     cost: Cost
@@ -92,7 +92,7 @@ def preview_approval(
     campaign: Campaign, submissions: QuerySet[Submission], *, recruiter: Recruiter | None = None
 ) -> ApprovalPreview:
     """Count whom an approval would reach, and ask the platform what it costs; changes nothing."""
-    recruiter = recruiter or recruiter_of(campaign)
+    recruiter = recruiter or get_recruiter(campaign)
     rows = submissions.filter(campaign=campaign).order_by()
     waiting = rows.filter(decision=Decision.NONE, status__in=DECIDABLE)
     counts = rows.aggregate(
@@ -146,7 +146,7 @@ def reject(
     reason: str = "",
 ) -> int:
     """Decide to reject those that wait for a decision, each with the same ground and message."""
-    recruiter = recruiter_of(campaign)
+    recruiter = get_recruiter(campaign)
     if not recruiter.decides:
         raise BadInput(f"{recruiter.label} does not reject anybody from here.", remedy="Nothing was changed.")
     if category not in recruiter.reject_categories:
@@ -181,7 +181,7 @@ def request_return(
     campaign: Campaign, submissions: QuerySet[Submission], *, message: str, by: User, reason: str = ""
 ) -> int:
     """Decide to ask the participants to return their submissions."""
-    recruiter = recruiter_of(campaign)
+    recruiter = get_recruiter(campaign)
     if not recruiter.requests_returns:
         raise BadInput(
             f"{recruiter.label} has no requests to return.", remedy="Write to the participant instead."
@@ -293,8 +293,8 @@ def _checked_message(message: str, recruiter: Recruiter) -> str:
 
 
 def preview(campaign: Campaign, *, recruiter: Recruiter | None = None) -> PlannedSending:
-    """What would be sent now, and what stands in the way; changes nothing."""
-    recruiter = recruiter or recruiter_of(campaign)
+    """Return the calls that would be sent now, and obstacles; changes nothing."""
+    recruiter = recruiter or get_recruiter(campaign)
     return _preview(campaign, recruiter, each=recruiter.cost(campaign, places=1))
 
 
@@ -303,7 +303,7 @@ def _preview(campaign: Campaign, recruiter: Recruiter, *, each: Cost) -> Planned
     approvals, rejections, requests, waiting = [], [], [], []
     entries = list(unsent_payments(campaign))
     rewards = {entry.session_id: entry for entry in entries if entry.kind == Payment.Kind.REWARD}
-    for row in _undelivered(campaign):
+    for row in _undelivered_decisions(campaign):
         reward = rewards.get(row.session_id) if row.session_id else None
         if row.decision == Decision.REQUEST_RETURN and row.status in {Status.SUBMITTED, Status.ACTIVE}:
             requests.append(row)
@@ -360,7 +360,7 @@ def _limit_findings(campaign: Campaign, total_minor: int) -> list[Finding]:
     ]
 
 
-def _undelivered(campaign: Campaign) -> QuerySet[Submission]:
+def _undelivered_decisions(campaign: Campaign) -> QuerySet[Submission]:
     """Decided submissions without a call that carries the decision, or that carried it."""
     calls = PlatformCall.objects.filter(
         submission=OuterRef("pk"), kind__in=_KIND_OF.values(), state__in=State.binding()
@@ -371,7 +371,7 @@ def _undelivered(campaign: Campaign) -> QuerySet[Submission]:
 
 def unsent_payments(campaign: Campaign) -> QuerySet[Payment]:
     """Valid payments of the campaign's submissions that no call carries and no approval there settled."""
-    calls = ledger.committed().filter(payments=OuterRef("pk"))
+    calls = ledger.committed_calls().filter(payments=OuterRef("pk"))
     approvals = PlatformCall.objects.filter(
         submission__session=OuterRef("session"), kind=Kind.APPROVE, state__in=State.binding()
     )
@@ -422,14 +422,14 @@ def _other_amount(entry: Payment, campaign: Campaign) -> Finding:
 
 def plan_sending(campaign: Campaign, *, by: User, recruiter: Recruiter | None = None) -> PlannedSending:
     """Plan the calls for everything that was decided and not sent; planned twice, each has one call."""
-    recruiter = recruiter or recruiter_of(campaign)
+    recruiter = recruiter or get_recruiter(campaign)
     each = recruiter.cost(campaign, places=1)  # asks the platform: not within the transaction
     return _plan_sending(campaign, by=by, recruiter=recruiter, each=each)
 
 
 @transaction.atomic
 def _plan_sending(campaign: Campaign, *, by: User, recruiter: Recruiter, each: Cost) -> PlannedSending:
-    # Race: two people who press the button plan one after the other, so that the second finds nothing left.
+    # Race: two requests plan one after the other, so that nothing remains for the second.
     campaign = Campaign.objects.select_for_update(of=("self",)).select_related("account").get(pk=campaign.pk)
     _drop_outdated(campaign)
     sending = _preview(campaign, recruiter, each=each)
@@ -544,7 +544,7 @@ def _key(prefix: str, campaign: Campaign, *facts: str) -> str:
 
 
 def _drop_outdated(campaign: Campaign) -> None:
-    """Cancel refused calls, so that they are planned anew from the decisions as they are now."""
+    """Cancel refused calls, so that they are planned again from the current decisions."""
     failed = PlatformCall.objects.filter(campaign=campaign, state=State.FAILED)
     ledger.cancel(failed.filter(kind__in=[*_KIND_OF.values(), Kind.PREPARE_BONUSES, Kind.PAY_BONUSES]))
 
@@ -556,7 +556,7 @@ def _needs_second_person(campaign: Campaign, sending: PlannedSending, *, by: Use
         return False
     since = timezone.now() - ledger.DAY
     # Small payments one after the other add up, else the limit would not be one.
-    earlier = ledger.committed().filter(campaign=campaign, planned_by=by, created_at__gte=since)
+    earlier = ledger.committed_calls().filter(campaign=campaign, planned_by=by, created_at__gte=since)
     planned_minor = earlier.aggregate(sum=Sum(F("amount_minor") + F("fee_minor")))["sum"] or 0
     return sending.total_minor + planned_minor > limit
 
@@ -570,7 +570,7 @@ def waiting_for_second_person(campaign: Campaign) -> QuerySet[PlatformCall]:
 
 @transaction.atomic
 def release(campaign: Campaign, *, by: User) -> int:
-    """Release, as the second person, the payments that somebody else planned; returns their number."""
+    """Release, as the second person, payments that another user planned; return the count."""
     waiting = waiting_for_second_person(campaign)
     calls = list(waiting.exclude(planned_by=by).filter(planned_by__isnull=False).order_by("pk"))
     n = waiting.filter(pk__in=[call.pk for call in calls]).update(second_person=by)
@@ -644,7 +644,7 @@ def send(run: Run) -> None:
 
 
 def fairness(campaign: Campaign) -> list[Finding]:
-    """Pay by the time people took, and rejections, beside what platforms ask of researchers."""
+    """Compare pay by median time, and rejections, with the platforms' rules."""
     findings = []
     taken = _minutes_taken(campaign)
     if taken and campaign.reward_minor:

@@ -116,7 +116,7 @@ class _People:
     by_person: dict[str, int]
 
     def participant(self, submission: str, person: str) -> int | None:
-        """Whose row this is; None if it is nobody's here, or both ids name different people."""
+        """Return the participant of a row; None without a match, or if its two ids disagree."""
         if submission in self.by_submission:
             participant, own_id = self.by_submission[submission]
             return participant if not person or not own_id or person == own_id else None

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from experiments.models import Campaign, Experiment
 from judgments.models import PlatformCall, Session
-from judgments.recruitment.panel import OUTCOMES, channel_of, id_parameters
+from judgments.recruitment.panel import OUTCOMES, find_channel, id_parameters
 from judgments.recruitment.recruiter import (
     ArrivalLink,
     Cost,
@@ -53,7 +53,7 @@ MAX_PARAMETERS, MAX_NAME_CHARACTERS = 20, 40
 
 
 class DirectLink(Recruiter):
-    """The study's own link, given to people by mail, in class or on paper; pay is handed out elsewhere."""
+    """The study's own link, distributed by mail, in class or on paper; pay is handled elsewhere."""
 
     name = "direct"
     label = "Link"
@@ -81,14 +81,14 @@ class DirectLink(Recruiter):
         return PlatformState(state, places=campaign.places, places_taken=taken, word=campaign.state)
 
     def submissions(self, campaign: Campaign) -> Iterator[PlatformSubmission]:
-        """None: whoever comes over a link has a session, and no submission elsewhere that we can read."""
+        """None: participants over a link have no submission on another platform."""
         return iter(())
 
     def outcome(self, call: PlatformCall) -> Outcome:
         """Done: what changes is stored here only."""
         return Outcome.DONE
 
-    def planned(self, action: str, campaign: Campaign, **arguments: Any) -> list[PlannedCall]:
+    def plan_calls(self, action: str, campaign: Campaign, **arguments: Any) -> list[PlannedCall]:
         """Nothing is called."""
         return []
 
@@ -113,7 +113,7 @@ class DirectLink(Recruiter):
 
 
 class Panel(DirectLink):
-    """A site that sends people with an id in the link and takes them back by a return link."""
+    """A site that sends participants with an id in the link, and a return link."""
 
     name = "panel"
     label = "Panel or pool"
@@ -121,11 +121,11 @@ class Panel(DirectLink):
     @classmethod
     def identify(cls, request: HttpRequest, experiment: Experiment, detail: str) -> ArrivalLink | None:
         """Read the link of the channel with the name ``detail``, which may be a plugin's campaign."""
-        channel = channel_of(experiment, detail)
+        channel = find_channel(experiment, detail)
         return _read_link(request, experiment, channel) if channel else None
 
     def check(self, campaign: Campaign) -> list[Finding]:
-        """Warn where people come with an id and are sent back nowhere."""
+        """Warn if participants arrive with an id and have no return link."""
         outcomes = ("complete", "screened_out", "over_quota", "refused")
         missing = [OUTCOMES[outcome] for outcome in outcomes if not campaign.return_template(outcome)]
         if not campaign.options.get("id_parameter") or not missing:

@@ -31,7 +31,7 @@ from judgments.recruitment.recruiter import (
     PlatformError,
     Recruiter,
     Refused,
-    recruiter_of,
+    get_recruiter,
 )
 
 Kind, State = PlatformCall.Kind, PlatformCall.State
@@ -176,7 +176,7 @@ def carry_out(call: PlatformCall, *, recruiter: Recruiter | None = None) -> Plat
     Does nothing with a call that is not planned, or that waits for a second person or for money within the
     limits; ``problem`` says so. A refusal, a busy platform and a lost answer are states of the row, too.
     """
-    recruiter = recruiter or recruiter_of(call.campaign)
+    recruiter = recruiter or get_recruiter(call.campaign)
     is_claimed = _claim_in_turn(call)
     call.refresh_from_db(fields=["state", "n_attempts", "sent_at", "problem"])
     if not is_claimed:
@@ -282,7 +282,7 @@ def _obstacle(call: PlatformCall, campaign: Campaign) -> str:
 
 
 def limits_left(campaign: Campaign) -> dict[str, int]:
-    """What the campaign's limits leave, by their names, in minor units; empty without limits."""
+    """Return the remainder of the campaign's limits by name, in minor units; empty without limits."""
     left = {}
     if campaign.total_limit_minor is not None:
         left["budget"] = campaign.total_limit_minor - spent(campaign)
@@ -291,14 +291,14 @@ def limits_left(campaign: Campaign) -> dict[str, int]:
     return left
 
 
-def committed() -> QuerySet[PlatformCall]:
+def committed_calls() -> QuerySet[PlatformCall]:
     """Calls of payments that were or will be sent; prepared bonuses count in the call that pays them."""
     paying = Q(kind__in=Kind.spending(), state__in=State.binding())
     return PlatformCall.objects.filter(paying | Q(kind=Kind.PREPARE_BONUSES, state__in=State.open()))
 
 
 def spent(campaign: Campaign, *, since: datetime | None = None) -> int:
-    """What was sent in payments, with fees, in minor units; unknown ones count as paid."""
+    """Return the sum of sent payments with fees, in minor units; unknown ones count as paid."""
     calls = PlatformCall.objects.filter(
         campaign=campaign,
         kind__in=Kind.spending(),
@@ -418,7 +418,7 @@ def _confirm(call: PlatformCall, response: Mapping[str, Any]) -> None:
 
 
 def _apply(call: PlatformCall) -> None:
-    """What a confirmed call changes in the campaign, the submission and the ledger."""
+    """Apply a confirmed call to the campaign, the submission and the ledger."""
     campaign = Campaign.objects.select_for_update().get(pk=call.campaign_id)
     changed: dict[str, Any] = {}
     if call.kind == Kind.CREATE:
@@ -458,7 +458,7 @@ def _apply(call: PlatformCall) -> None:
         )
 
 
-def unresolved(campaign: Campaign, *, now: datetime | None = None) -> QuerySet[PlatformCall]:
+def unresolved_calls(campaign: Campaign, *, now: datetime | None = None) -> QuerySet[PlatformCall]:
     """Calls whose answer is missing and that are old enough to ask the platform about them."""
     calls = PlatformCall.objects.filter(campaign=campaign, state__in=[State.SENT, State.UNKNOWN])
     return calls.filter(sent_at__lte=(now or timezone.now()) - ASK_AFTER).order_by("pk")
@@ -471,7 +471,7 @@ def resolve(call: PlatformCall, *, recruiter: Recruiter | None = None) -> Platfo
     if call.kind in Kind.repeatable():
         _store(call, State.PLANNED, problem="The answer was lost. Repeating this call is safe.")
         return call
-    recruiter = recruiter or recruiter_of(call.campaign)
+    recruiter = recruiter or get_recruiter(call.campaign)
     if call.kind == Kind.PAY_BONUSES:
         call.request["expected_bonuses"] = _expected_bonuses(call)
     try:
@@ -634,8 +634,10 @@ def send_planned(
     Ends early where the platform is busy, refuses for lack of money or an answer was lost, and where a limit
     is reached: the rest stays planned.
     """
-    recruiter = recruiter or recruiter_of(campaign)
-    for lost in unresolved(campaign, now=now).select_related("campaign__account", "submission__session"):
+    recruiter = recruiter or get_recruiter(campaign)
+    for lost in unresolved_calls(campaign, now=now).select_related(
+        "campaign__account", "submission__session"
+    ):
         resolve(lost, recruiter=recruiter)
     tried: list[PlatformCall] = []
     for call in _planned_calls(campaign):

@@ -1,4 +1,4 @@
-"""Panels and pools: any site that sends people with an id in the link and takes them back by a return link.
+"""Panels and pools: sites that send participants with an id in the link, and return links.
 
 A preset fills in what a site's own pages say about its parameters and return links. The id in such a link is
 a claim: it is stored in the vault and returned to the site, and it opens no earlier session.
@@ -29,7 +29,7 @@ PARAMETER = re.compile(r"[A-Za-z_][\w-]{0,39}", re.ASCII)
 
 @dataclass(frozen=True)
 class Preset:
-    """What is known of a site: the value that it fills into each parameter, and its return links.
+    """Preset of a site: the value that it fills into each parameter, and its return links.
 
     ``link`` maps each parameter to the placeholder that the site replaces by the participant's value; the
     first is the participant's id, the second, if any, the id of the submission.
@@ -143,7 +143,7 @@ def read_options(
     }
 
 
-def channel_of(experiment: Experiment, name: str) -> Campaign | None:
+def find_channel(experiment: Experiment, name: str) -> Campaign | None:
     """The panel channel, or a plugin's campaign, of a study with this name in its address."""
     channels = Campaign.objects.filter(experiment=experiment, name=name)
     return channels.exclude(recruiter__in=set(BUILT_IN) - {PANEL}).first()

@@ -31,7 +31,7 @@ def payable(study: Experiment) -> QuerySet[Session]:
     return people.filter(finished, version__is_preview=False)
 
 
-def undecided(study: Experiment) -> QuerySet[Session]:
+def undecided_sessions(study: Experiment) -> QuerySet[Session]:
     """Payable sessions without a valid decision."""
     return payable(study).exclude(pk__in=_valid_decisions().values("session"))
 
@@ -43,7 +43,7 @@ def _valid_decisions() -> QuerySet[Payment]:
 @transaction.atomic
 def approve(session: Session, *, amount_minor: int, currency: str, by: User) -> Payment:
     """Approve the pay of a session; a repeated approval adds no row."""
-    decided = _locked(session)
+    decided = _lock_session(session)
     if decided is not None:
         if decided.kind == Kind.NOT_PAID:
             raise BadInput("it was decided not to pay this session.", remedy="Undo that first.")
@@ -56,7 +56,7 @@ def approve(session: Session, *, amount_minor: int, currency: str, by: User) -> 
 @transaction.atomic
 def refuse(session: Session, *, reason: str, currency: str, by: User) -> Payment:
     """Decide not to pay a session, with a reason."""
-    reason, decided = _checked_reason(reason), _locked(session)
+    reason, decided = _checked_reason(reason), _lock_session(session)
     if decided is not None:
         if decided.kind != Kind.NOT_PAID:
             raise BadInput("the pay of this session is approved.", remedy="Undo that first.")
@@ -71,7 +71,7 @@ def give_bonus(
     """Add a bonus; the same form (``key``) submitted twice adds one row."""
     reason = _checked_reason(reason)
     _check_amount(amount_minor)
-    _locked(session)
+    _lock_session(session)
     existing = Payment.objects.filter(idempotency_key=f"bonus-{session.pk}-{key}"[:100]).first()
     return existing or _add(session, Kind.BONUS, amount_minor, currency, by=by, reason=reason, key=key)
 
@@ -79,7 +79,7 @@ def give_bonus(
 @transaction.atomic
 def undo(entry: Payment, *, by: User) -> Payment:
     """Reverse an entry by another; both stay in the ledger, and a repeated undo adds no row."""
-    _locked(entry.session)
+    _lock_session(entry.session)
     if entry.kind == Kind.REVERSAL:
         raise BadInput("this entry reverses another one.", remedy="Make a new decision instead.")
     existing = Payment.objects.filter(reverses=entry).first()
@@ -212,7 +212,7 @@ def _settle_many(
 ) -> int:
     """Add the same decision to those of the sessions that are payable and undecided."""
     locked = _locked_many(payable(study).filter(pk__in=sessions.values("pk")))
-    waiting = undecided(study).filter(pk__in=[session.pk for session in locked])
+    waiting = undecided_sessions(study).filter(pk__in=[session.pk for session in locked])
     rows = [
         Payment(
             session=session,
@@ -258,7 +258,7 @@ def _details(row: Payment) -> dict[str, Any]:
     }
 
 
-def _locked(session: Session) -> Payment | None:
+def _lock_session(session: Session) -> Payment | None:
     """Lock the session and return its valid decision."""
     # Race: two decisions on one session run one after the other, so that the second sees the first
     Session.objects.select_for_update().get(pk=session.pk)

@@ -1,6 +1,6 @@
-"""Quotas: at most so many people who gave an answer of the questionnaire, such as an age or a dialect.
+"""Quotas: limits of participants with one answer of the questionnaire, such as an age or a dialect.
 
-Whoever would exceed a quota is thanked, and returned to the channel's quota link, before the first trial.
+Participants who would exceed a quota are returned to the channel's quota link before the first trial.
 """
 
 import re
@@ -24,14 +24,14 @@ MAX_QUOTAS = 40
 
 @dataclass(frozen=True)
 class Quota:
-    """At most ``limit`` people whose answer to ``question`` is ``answer``: a text, a number or a range."""
+    """At most ``limit`` participants with ``answer`` (a text, a number or a range) to ``question``."""
 
     question: str
     answer: str
     limit: int
 
     def admits(self, background: Mapping[str, Any]) -> bool:
-        """Whether somebody with these answers counts towards the quota."""
+        """Whether a participant with these answers counts towards the quota."""
         answer = background.get(self.question)
         answers = answer if isinstance(answer, list) else [answer]
         if limits := RANGE.fullmatch(self.answer):
@@ -43,7 +43,7 @@ class Quota:
 
 @dataclass(frozen=True)
 class QuotaCount:
-    """A quota with the question as participants read it, and how many people it has."""
+    """A quota with the question as participants read it, and its number of participants."""
 
     quota: Quota
     label: str
@@ -51,11 +51,11 @@ class QuotaCount:
 
     @property
     def is_full(self) -> bool:
-        """Whether nobody else with this answer may begin."""
+        """Whether no further participant with this answer may begin."""
         return self.n >= self.quota.limit
 
 
-def quotas_of(experiment: Experiment) -> list[Quota]:
+def list_quotas(experiment: Experiment) -> list[Quota]:
     """The quotas of a study."""
     return [Quota(**row) for row in experiment.quotas]
 
@@ -97,8 +97,8 @@ def _possible_answers(question: Mapping[str, Any]) -> list[str]:
 
 
 def quota_counts(experiment: Experiment) -> list[QuotaCount]:
-    """People who completed or are in session, for each quota."""
-    quotas = quotas_of(experiment)
+    """Count participants who completed or are in session, for each quota."""
+    quotas = list_quotas(experiment)
     if not quotas:
         return []
     labels = {str(question["name"]): str(question["label"]) for question in experiment.questionnaire}
@@ -125,11 +125,11 @@ def close_full_quota(session: Session) -> bool:
 
     To be called in the transaction that stores the answers.
     """
-    quotas = quotas_of(session.experiment)
+    quotas = list_quotas(session.experiment)
     if not quotas or session.version.is_preview:
         return False
     with write_lock(), transaction.atomic():
-        # Race: two people ask for the last place of a quota; the lock on the lists lets one follow the other.
+        # Race: two participants request the last place of a quota; the lock on the lists serializes them.
         list(PresentationList.objects.select_for_update(no_key=True).filter(version=session.version_id))
         backgrounds = _backgrounds(session.experiment, is_test=session.is_test)
         backgrounds.pop(session.participant_id, None)

@@ -22,7 +22,7 @@ from judgments.recruitment.recruiter import (
     PlatformSubmission,
     Recruiter,
     RemoteState,
-    recruiter_of,
+    get_recruiter,
 )
 
 RECONCILE = "judgments.reconcile_campaign"
@@ -70,7 +70,7 @@ UNFINISHED = {Session.Status.ACTIVE, Session.Status.ABANDONED}
 
 @dataclass(frozen=True)
 class Reconciliation:
-    """What a reconciliation read and changed."""
+    """Counts of a reconciliation."""
 
     state: PlatformState
     n_listed: int
@@ -86,7 +86,7 @@ def reconcile(
 
     Raises ``PlatformError`` where the platform cannot be read; nothing is changed then.
     """
-    recruiter = recruiter or recruiter_of(campaign)
+    recruiter = recruiter or get_recruiter(campaign)
     state = recruiter.state(campaign)
     listed = {row.id: row for row in recruiter.submissions(campaign)}  # read before anything is locked
     result = _store(campaign, state, listed, now=now or timezone.now())
@@ -111,7 +111,7 @@ def _store(
         before = _values(row)
         _copy(remote, row)
         if row.session is None:
-            row.session = facts.session_of(remote)
+            row.session = facts.find_session(remote)
         row.mismatches = facts.mismatches(row, remote)
         if is_new:
             new.append(row)
@@ -150,7 +150,7 @@ def _copy(remote: PlatformSubmission, row: Submission) -> None:
 
 
 def _mirror_statuses(rows: Sequence[Submission]) -> None:
-    """Store the platform's status with the session, because people who left there hold no place."""
+    """Store the platform's status with the session, because participants who left there hold no place."""
     sessions = []
     for row in rows:
         if row.session is not None and row.session.submission_status != row.status:
@@ -168,7 +168,7 @@ class _Bonuses:
 
 
 class _LocalFacts:
-    """Our side of a campaign: its sessions with their people, bonuses, and decisions on pay."""
+    """Our side of a campaign: its sessions with their participants, bonuses, and decisions on pay."""
 
     def __init__(self, campaign: Campaign, *, now: datetime) -> None:
         self.campaign, self.now = campaign, now
@@ -196,7 +196,7 @@ class _LocalFacts:
         for entry in campaign.options.get("codes", {}).values():
             self.codes.add(str(entry.get("code", "")) if isinstance(entry, dict) else str(entry))
 
-    def session_of(self, remote: PlatformSubmission) -> Session | None:
+    def find_session(self, remote: PlatformSubmission) -> Session | None:
         """The session of a submission: it names the submission and belongs to the person, or either."""
         candidates = self.by_claim.get(remote.id, [])
         session = next((row for row in candidates if _person(row) == remote.person), None)
@@ -273,7 +273,7 @@ def _claims(session: Session) -> set[str]:
 
 
 def _count_claims(campaign: Campaign) -> dict[str, int]:
-    """How many sessions of a campaign name each id."""
+    """Count the sessions of a campaign by id."""
     counts: dict[str, int] = defaultdict(int)
     sessions = Session.objects.filter(campaign=campaign).select_related("participant__identity")
     for session in sessions:

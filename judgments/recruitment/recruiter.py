@@ -66,7 +66,7 @@ class AnswerLost(PlatformError):
 
 
 class Outcome(Enum):
-    """What the platform says about a call whose answer was lost."""
+    """The platform's record of a call whose response was lost."""
 
     DONE = "done"
     NOT_DONE = "not_done"
@@ -74,7 +74,7 @@ class Outcome(Enum):
 
 
 class Level(StrEnum):
-    """How serious a finding is."""
+    """Severity of a finding."""
 
     ERROR = "error"  # publishing is refused
     WARNING = "warning"
@@ -101,7 +101,7 @@ class Money:
 
 @dataclass(frozen=True)
 class Cost:
-    """What places cost: what participants get, the platform's fees (taxes included) and their sum."""
+    """Cost of places: what participants get, the platform's fees (taxes included) and their sum."""
 
     reward_minor: int
     fee_minor: int
@@ -257,8 +257,8 @@ class Recruiter(ABC):
     secrets: ClassVar[Mapping[str, str]] = {}
     secrets_help: ClassVar[str] = ""  # where a person gets them on the platform's own site
     currencies: ClassVar[tuple[str, ...]] = ("USD",)
-    #: Whether calls of an account in test mode go to a sandbox. Without one, whatever admits people or spends
-    #: money is refused in test mode before it reaches the adapter.
+    #: Whether calls of an account in test mode go to a sandbox. Without one,
+    #: calls that admit participants or spend money are refused in test mode before they reach the adapter.
     has_sandbox: ClassVar[bool] = False
     #: Parameters of the participants' link with the placeholders that the platform fills in: the first is the
     #: id of the participant, the second, if any, that of the submission.
@@ -325,7 +325,7 @@ class Recruiter(ABC):
 
     @abstractmethod
     def cost(self, campaign: Campaign, *, places: int) -> Cost:
-        """What so many places cost, with the platform's fees."""
+        """Return the cost of places, with the platform's fees."""
 
     @abstractmethod
     def state(self, campaign: Campaign) -> PlatformState:
@@ -347,7 +347,7 @@ class Recruiter(ABC):
         """
 
     @abstractmethod
-    def planned(self, action: str, campaign: Campaign, **arguments: Any) -> list[PlannedCall]:
+    def plan_calls(self, action: str, campaign: Campaign, **arguments: Any) -> list[PlannedCall]:
         """Dry run: the requests that a kind of call (``PlatformCall.Kind``) would send, in their order."""
 
     def bonus_fee(self, amount_minor: int) -> int:
@@ -374,7 +374,7 @@ class Recruiter(ABC):
 
     @abstractmethod
     def pause(self, campaign: Campaign, *, key: str) -> None:
-        """Admit nobody else for now; who has begun may finish."""
+        """Pause admission; participants who have begun may finish."""
 
     @abstractmethod
     def resume(self, campaign: Campaign, *, key: str) -> None:
@@ -382,7 +382,7 @@ class Recruiter(ABC):
 
     @abstractmethod
     def stop(self, campaign: Campaign, *, key: str) -> None:
-        """Admit nobody else for good."""
+        """End admission."""
 
     def close(self, campaign: Campaign) -> None:
         """Tidy up on the platform when everybody is decided and paid; repeated, it changes nothing."""
@@ -421,7 +421,7 @@ class Recruiter(ABC):
         raise self._unable("show messages")
 
     def recent_messages(self, campaign: Campaign, *, since: datetime) -> list[Message]:
-        """What participants of the campaign wrote since then, the newest first."""
+        """Return messages of the campaign's participants since then, the newest first."""
         raise self._unable("show messages")
 
     def send_message(self, campaign: Campaign, *, person: str, text: str, key: str) -> None:
@@ -471,7 +471,7 @@ CHANGING: Mapping[str, type | tuple[type, ...]] = {
     "pay_bonuses": object,
     "send_message": object,
 }
-#: What admits people or moves money: refused in test mode where the platform has no sandbox.
+#: Calls that admit participants or move money: refused in test mode where the platform has no sandbox.
 LIVE_ONLY = {"publish", "add_places", "resume", "approve", "prepare_bonuses", "pay_bonuses", "send_message"}
 
 
@@ -548,7 +548,7 @@ def plugin_recruiters() -> dict[str, type[Recruiter]]:
     return {name: adapter(name) for name in RECRUITERS if name not in BUILT_IN}
 
 
-def recruiter_of(campaign: Campaign) -> Recruiter:
+def get_recruiter(campaign: Campaign) -> Recruiter:
     """The adapter of a campaign with the campaign's account."""
     return adapter(campaign.recruiter)(campaign.account)
 
@@ -578,6 +578,6 @@ def hand_in_form(session: Session) -> HandInForm | None:
     return recruiter.hand_in_form(session) if recruiter else None
 
 
-def label_of(name: str) -> str:
+def platform_label(name: str) -> str:
     """The label of a platform; its name where its package is not installed."""
     return adapter(name).label if name in RECRUITERS else name

@@ -27,15 +27,15 @@ from experiments.studies.languages import interface_translation
 from experiments.studies.wording import gettext
 from judgments.models import Judgment, PlatformIdentity, Session
 from judgments.recruitment.recruiter import ArrivalLink, adapter, hand_in_form
-from judgments.screens.device import A_YEAR_S, device_of, device_token, set_device_cookie
+from judgments.screens.device import A_YEAR_S, device_token, hash_device, set_device_cookie
 from judgments.screens.session_views import render_current_step
 from judgments.screens.shared_pages import (
     allow_frame,
     busy,
-    closed,
     not_found,
     page,
     remember_protocol,
+    render_closed,
     study_at,
 )
 from judgments.screens.trial_screen import engine_modules, task_script
@@ -45,7 +45,7 @@ from judgments.sessions.arrival import (
     clean_value,
     count_arrival,
     new_key,
-    newest_version_of,
+    newest_version,
     read_key,
 )
 from judgments.sessions.enrollment import arrive, record_refusal, take_back_refusal
@@ -58,11 +58,11 @@ from judgments.sessions.places import (
     check_target,
     may_join_next_round,
 )
-from judgments.sessions.protocol import Protocol, protocol_of
+from judgments.sessions.protocol import Protocol, load_protocol
 from judgments.sessions.removal import hand_over
 
 MAX_LABEL_CHARACTERS = 40
-LEADS_BACK = {"full", "closed"}  # reasons for which a channel takes its people back
+LEADS_BACK = {"full", "closed"}  # reasons for which a channel takes its participants back
 KEY_PLACEHOLDER = secrets.token_urlsafe(24).encode()  # random, so that no consent text contains it
 MAX_CONSENT_PAGES = 100
 A_MONTH_S = 30 * 24 * 3600
@@ -74,10 +74,10 @@ COOKIE_PATH = "/take/"  # a study answers at two addresses; the cookie's name te
 @require_http_methods(["GET", "HEAD", "POST"])
 def consent(request: HttpRequest, slug: str, recruiter: str = "direct", detail: str = "") -> HttpResponse:
     """Show the consent screen, or process its answer; ``detail`` is the last part of a platform's address."""
-    platform, version = adapter(recruiter), newest_version_of(slug)
+    platform, version = adapter(recruiter), newest_version(slug)
     if version is None:
         return allow_frame(not_open_page(request, slug), platform)
-    experiment, protocol = version.experiment, protocol_of(version)
+    experiment, protocol = version.experiment, load_protocol(version)
     link = platform.identify(request, experiment, detail)
     if link is None:
         return not_found(request)
@@ -91,7 +91,7 @@ def consent(request: HttpRequest, slug: str, recruiter: str = "direct", detail: 
     if earlier is not None and link.submission_parameter and not may_join_next_round(earlier, experiment):
         identity = PlatformIdentity.objects.get(participant=earlier.participant_id)
         if not link.is_same_submission(identity):  # no code of the earlier submission is shown
-            return closed(
+            return render_closed(
                 request,
                 "took_part",
                 title=protocol.title,
@@ -107,7 +107,7 @@ def _framed_arrival(request: HttpRequest, version: ExperimentVersion, link: Arri
 
     Both ids are needed, because a returned assignment goes to the next worker under the same id.
     """
-    experiment, protocol = version.experiment, protocol_of(version)
+    experiment, protocol = version.experiment, load_protocol(version)
     remember_protocol(request, protocol)
     if link.is_preview:
         with interface_translation(protocol.language):
@@ -159,7 +159,7 @@ def _answer_arrival(
     request: HttpRequest, version: ExperimentVersion, link: ArrivalLink, *, earlier: Session | None
 ) -> HttpResponse:
     """Show the consent screen, process its answer, or go on with the earlier session."""
-    experiment, protocol, channel = version.experiment, protocol_of(version), link.channel
+    experiment, protocol, channel = version.experiment, load_protocol(version), link.channel
     remember_protocol(request, protocol)
     if request.method == "POST" and request.POST.get("consent") == "reconsider":
         return _take_back(request, experiment)
@@ -178,7 +178,7 @@ def _answer_arrival(
             check_channel(channel)
             check_target(experiment)  # before consent only: a participant who was asked may start
         except StudyClosed as error:
-            return closed(
+            return render_closed(
                 request,
                 error.reason,
                 title=protocol.title,
@@ -205,7 +205,7 @@ def not_open_page(request: HttpRequest, slug: str) -> HttpResponse:
     experiment = study_at(slug)
     if experiment is None:
         return not_found(request)
-    return closed(
+    return render_closed(
         request,
         "not_open",
         title=experiment.shown_title,
@@ -301,13 +301,13 @@ def _process_consent(
         record_refusal(experiment, arrival, consent_text=consent_record(protocol))
         response = _refusal_page(request, protocol, link)
         return response if protocol.lab_mode else _set_refusal_cookie(response, request, experiment)
-    if protocol.lab_mode:  # the computer is of several people: it is not remembered
+    if protocol.lab_mode:  # a shared computer is not remembered
         label = request.POST.get("label", "").strip() or link.other.get("label", "")
         arrival = replace(arrival, label=clean_value(label, MAX_LABEL_CHARACTERS))
         session = arrive(experiment, arrival, consent_text=consent_record(protocol), version=version)
         return _enter_session(session, _first_screen(request, session))
     token = device_token(request)
-    arrival = replace(arrival, device=device_of(experiment, token), key=link.key or key)
+    arrival = replace(arrival, device=hash_device(experiment, token), key=link.key or key)
     session = arrive(experiment, arrival, consent_text=consent_record(protocol), version=version)
     return set_device_cookie(_enter_session(session, _first_screen(request, session)), token)
 

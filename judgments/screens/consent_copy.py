@@ -23,8 +23,8 @@ from judgments.models import Consent, Session
 from judgments.screens.arrival_views import consent_text
 from judgments.screens.session_views import in_session
 from judgments.screens.shared_pages import not_found, page
-from judgments.sessions.arrival import newest_version_of
-from judgments.sessions.protocol import Protocol, protocol_of
+from judgments.sessions.arrival import newest_version
+from judgments.sessions.protocol import Protocol, load_protocol
 
 HEAD = """#set page(paper: "a4", margin: 2.5cm, numbering: "1 / 1")
 #set text(font: FONTS, size: 11pt, lang: LANGUAGE, hyphenate: false)
@@ -76,14 +76,14 @@ CLOSING = {
 @require_safe
 def copy_page(request: HttpRequest, slug: str) -> HttpResponse:
     """The text of the consent page, to read and print."""
-    version = newest_version_of(slug)
+    version = newest_version(slug)
     return not_found(request) if version is None else _page(request, version, None)
 
 
 @require_safe
 def copy_pdf(request: HttpRequest, slug: str) -> HttpResponse:
     """The text of the consent page as PDF."""
-    version = newest_version_of(slug)
+    version = newest_version(slug)
     return not_found(request) if version is None else _pdf(request, version, None)
 
 
@@ -106,7 +106,7 @@ def _decision(session: Session) -> Consent | None:
 def _page(
     request: HttpRequest, version: ExperimentVersion, decision: Consent | None, *, lacks_fonts: bool = False
 ) -> HttpResponse:
-    protocol = protocol_of(version)
+    protocol = load_protocol(version)
     return page(
         request,
         "consent_copy",
@@ -121,10 +121,10 @@ def _page(
 
 
 def _pdf(request: HttpRequest, version: ExperimentVersion, decision: Consent | None) -> HttpResponse:
-    protocol = protocol_of(version)
+    protocol = load_protocol(version)
     with interface_translation(protocol.language):
         source = _source(protocol, decision)
-    pdf = _compiled(source)
+    pdf = _compile_pdf(source)
     if pdf is None:
         return _page(request, version, decision, lacks_fonts=True)
     response = HttpResponse(pdf, content_type="application/pdf")
@@ -134,7 +134,7 @@ def _pdf(request: HttpRequest, version: ExperimentVersion, decision: Consent | N
 
 
 @lru_cache(maxsize=50)
-def _compiled(source: str) -> bytes | None:
+def _compile_pdf(source: str) -> bytes | None:
     """The copy as PDF; None where no font has some character."""
     folders = settings.PDF_FONTS if needs_fonts(source) else []
     fonts = typst.Fonts(include_system_fonts=False, font_paths=folders)

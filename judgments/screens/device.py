@@ -22,7 +22,7 @@ def device_token(request: HttpRequest) -> str:
     return token if token.isascii() and 0 < len(token) <= MAX_TOKEN_LENGTH else secrets.token_urlsafe(18)
 
 
-def device_of(experiment: Experiment, token: str) -> str:
+def hash_device(experiment: Experiment, token: str) -> str:
     """The study's salted hash of a token (128 bits)."""
     return salted_hmac(f"device:{experiment.pk}", token, algorithm="sha256").hexdigest()[:HASH_LENGTH]
 

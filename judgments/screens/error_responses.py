@@ -30,7 +30,7 @@ def participant_page(request: HttpRequest, template: str, *, status: int, **cont
     The database is not queried while it is unavailable: each query would wait for a connection.
     """
     language = interface_language(get_language_from_request(request))
-    context |= screens.study_of(request, may_query=status != 503)
+    context |= screens.study_contact(request, may_query=status != 503)
     return screens.page(request, template, language=language, status=status, **context)
 
 

@@ -21,12 +21,12 @@ from experiments.tasks.magnitude_estimation import REFERENCE_PX
 from judgments.models import Session
 from judgments.sessions.pretrial import (
     correct_choice,
-    line_lengths_of,
-    quiz_attempt_of,
+    quiz_attempt,
+    session_line_lengths,
     shuffled_answers,
-    training_attempt_of,
+    training_attempt,
 )
-from judgments.sessions.protocol import Protocol, protocol_of
+from judgments.sessions.protocol import Protocol, load_protocol
 
 YES_NO = [("yes", _("Yes")), ("no", _("No"))]
 NOT_SAID = "-"
@@ -140,13 +140,13 @@ class QuizForm(ParticipantForm):
     def __init__(self, session: Session, data: Mapping[str, Any] | None = None) -> None:
         super().__init__(data)
         self.session = session
-        for number, question in enumerate(protocol_of(session.version).quiz):
+        for number, question in enumerate(load_protocol(session.version).quiz):
             answers = shuffled_answers(session, number)
             self.fields[f"answer_{number + 1}"] = forms.ChoiceField(
                 label=question["question"],
                 choices=[(str(choice), text) for choice, text in enumerate(answers, start=1)],
                 widget=forms.RadioSelect,
-                help_text=question.get("hint", "") if quiz_attempt_of(session) > 1 else "",
+                help_text=question.get("hint", "") if quiz_attempt(session) > 1 else "",
                 error_messages={"required": _("Please answer this question.")},
             )
 
@@ -177,7 +177,7 @@ class NumberField(forms.CharField):
 
     def clean(self, value: Any) -> tuple[str, float]:
         """The typed text and its value."""
-        typed, protocol = super().clean(value), protocol_of(self.session.version)
+        typed, protocol = super().clean(value), load_protocol(self.session.version)
         try:
             return typed, protocol.task.parse(typed, protocol.settings, options=()).value
         except BadResponse as problem:
@@ -189,7 +189,7 @@ class LinesForm(ParticipantForm):
 
     def __init__(self, session: Session, data: Mapping[str, Any] | None = None) -> None:
         super().__init__(data)
-        self.lengths = line_lengths_of(session)
+        self.lengths = session_line_lengths(session)
         for number in range(1, len(self.lengths) + 1):
             label = gettext("Line %(n)s") % {"n": number}
             self.fields[f"line_{number}"] = NumberField(session, label=label)
@@ -201,7 +201,7 @@ class LinesForm(ParticipantForm):
             for field, length in zip(self, self.lengths, strict=True)
         ]
 
-    def typed(self) -> list[str]:
+    def typed_lines(self) -> list[str]:
         """The answers as typed."""
         return [self.cleaned_data[name][0] for name in self.fields]
 
@@ -231,7 +231,7 @@ def warm_up_context(kind: str, session: Session, protocol: Protocol, form: Form 
     if kind == "training":
         return {
             "form": form or LinesForm(session),
-            "attempt": training_attempt_of(session),
+            "attempt": training_attempt(session),
             "parts": parts,
             "reference_px": REFERENCE_PX,
         }

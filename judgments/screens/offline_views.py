@@ -19,7 +19,7 @@ from judgments.models import Session
 from judgments.screens.session_views import in_session
 from judgments.screens.shared_pages import page
 from judgments.screens.trial_screen import engine_modules, task_script
-from judgments.sessions.protocol import protocol_of
+from judgments.sessions.protocol import load_protocol
 
 
 @require_safe
@@ -48,7 +48,7 @@ def offline_page(request: HttpRequest, session: Session) -> HttpResponse:
 
 def render_offline_page(request: HttpRequest, session: Session, **context: Any) -> HttpResponse:
     """Render the page on which the engine continues; ``context`` adds the receipt and the plan."""
-    protocol = protocol_of(session.version)
+    protocol = load_protocol(session.version)
     return page(
         request,
         "offline",

@@ -40,28 +40,35 @@ from judgments.screens.forms import (
     QuizForm,
     warm_up_context,
 )
-from judgments.screens.shared_pages import allow_frame, closed, last_page, not_found, page, remember_protocol
+from judgments.screens.shared_pages import (
+    allow_frame,
+    last_page,
+    not_found,
+    page,
+    remember_protocol,
+    render_closed,
+)
 from judgments.screens.trial_screen import (
     feedback_context,
     plan_document,
     progress,
     trial_context,
 )
-from judgments.sessions.completion import finish, outcome_of, return_link, shown_code
+from judgments.sessions.completion import finish, return_link, session_outcome, shown_code
 from judgments.sessions.leases import SessionExpired, SessionOver, is_too_late
 from judgments.sessions.lookup import session_by_token
 from judgments.sessions.navigation import Step, move_on, next_step, show
 from judgments.sessions.payload import MAX_RESPONSE_CHARACTERS, SentAnswer
 from judgments.sessions.places import StudyClosed
 from judgments.sessions.pretrial import (
-    quiz_attempt_of,
+    quiz_attempt,
     record_background,
     record_modulus,
     record_quiz,
     record_training,
     skip_training,
 )
-from judgments.sessions.protocol import protocol_of
+from judgments.sessions.protocol import load_protocol
 from judgments.sessions.recording import PLUGIN_FAILURE, record_answers
 from judgments.sessions.removal import BY_PARTICIPANT, code_for_part, erase, hand_over, is_handed_over, leave
 
@@ -76,17 +83,17 @@ def in_session(view: View) -> View:
     @csrf_exempt  # nosemgrep: without-csrf
     @require_http_methods(["GET", "HEAD", "POST"])
     @wraps(view)
-    def wrapped(request: HttpRequest, token: str, **kwargs: str) -> HttpResponse:
+    def view_with_session(request: HttpRequest, token: str, **kwargs: str) -> HttpResponse:
         session = session_by_token(token)
         if session is None:
             return _mark_ended(not_found(request))
-        protocol = protocol_of(session.version)
+        protocol = load_protocol(session.version)
         remember_protocol(request, protocol)
         response = in_own_language(request, session, **kwargs)
         return allow_frame(response, framing_adapter(session.campaign))
 
     def in_own_language(request: HttpRequest, session: Session, **kwargs: str) -> HttpResponse:
-        protocol = protocol_of(session.version)
+        protocol = load_protocol(session.version)
         with interface_translation(protocol.language):
             if protocol.lab_mode and session.is_final and is_handed_over(session):
                 return _mark_ended(_handed_over_page(request, session))
@@ -100,7 +107,7 @@ def in_session(view: View) -> View:
                 raise
             except (StudyClosed, SessionExpired) as error:
                 reason = f"back-{error.reason if isinstance(error, StudyClosed) else 'expired'}"
-                return closed(
+                return render_closed(
                     request,
                     reason,
                     title=protocol.title,
@@ -109,7 +116,7 @@ def in_session(view: View) -> View:
                     hit=hand_in_form(session),
                 )
 
-    return wrapped
+    return view_with_session
 
 
 def _record_failure(session: Session, failure: PluginFailure) -> None:
@@ -126,7 +133,7 @@ def _mark_ended(response: HttpResponse) -> HttpResponse:
 
 def _handed_over_page(request: HttpRequest, session: Session) -> HttpResponse:
     """Page of an ended session on a shared computer: nothing of it is shown to the next person."""
-    protocol = protocol_of(session.version)
+    protocol = load_protocol(session.version)
     context: dict[str, Any] = {
         "title": protocol.title,
         "contact": protocol.contact,
@@ -138,7 +145,7 @@ def _handed_over_page(request: HttpRequest, session: Session) -> HttpResponse:
 @in_session
 def next_participant(request: HttpRequest, session: Session) -> HttpResponse:
     """Close the pages of an ended session on a shared computer, and lead to the beginning."""
-    if request.method != "POST" or not protocol_of(session.version).lab_mode or not hand_over(session):
+    if request.method != "POST" or not load_protocol(session.version).lab_mode or not hand_over(session):
         return redirect("session", token=session.token)
     slug = session.experiment.link_slug
     if session.campaign is not None:
@@ -169,7 +176,7 @@ def render_current_step(request: HttpRequest, session: Session) -> HttpResponse:
 def questions(request: HttpRequest, session: Session) -> HttpResponse:
     """Store the answers to the questionnaire."""
     if request.method == "POST":
-        form = Questionnaire(protocol_of(session.version).questionnaire, request.POST)
+        form = Questionnaire(load_protocol(session.version).questionnaire, request.POST)
         if not form.is_valid():
             return render_step(request, session, Step("questionnaire"), form=form, status=422)
         with transaction.atomic():
@@ -199,7 +206,7 @@ def quiz(request: HttpRequest, session: Session) -> HttpResponse:
 @in_session
 def closing(request: HttpRequest, session: Session) -> HttpResponse:
     """Store the answers to the questions at the end; the last delivery counts."""
-    protocol = protocol_of(session.version)
+    protocol = load_protocol(session.version)
     is_asked = session.status == Session.Status.COMPLETE and session.participant.erased_at is None
     if request.method != "POST" or not is_asked:
         return redirect("session", token=session.token)
@@ -227,7 +234,7 @@ def withdraw(request: HttpRequest, session: Session) -> HttpResponse:
         erase(session.participant, reason=BY_PARTICIPANT)
     if request.method == "POST" or session.participant.erased_at is not None:
         return redirect("session", token=session.token)
-    protocol = protocol_of(session.version)
+    protocol = load_protocol(session.version)
     return page(request, "withdraw", language=protocol.language, title=protocol.title, session=session)
 
 
@@ -247,7 +254,7 @@ def submit_answer(request: HttpRequest, session: Session, public_id: str) -> Htt
     trial = session.trials.filter(public_id=public_id).first()
     if trial is None:
         return not_found(request)
-    response = protocol_of(session.version).task.read_response(request.POST)[:MAX_RESPONSE_CHARACTERS]
+    response = load_protocol(session.version).task.read_response(request.POST)[:MAX_RESPONSE_CHARACTERS]
     receipt = record_answers(session.token, [SentAnswer(public_id, response, timing={"no_rt": True})])
     if receipt.refused:
         step = replace(next_step(session), screen="trial", trial=trial)
@@ -266,7 +273,7 @@ def leave_session(request: HttpRequest, session: Session) -> HttpResponse:
         leave(session)
     if request.method == "POST" or session.is_final:
         return redirect("session", token=session.token)
-    protocol = protocol_of(session.version)
+    protocol = load_protocol(session.version)
     context: dict[str, Any] = {
         "title": protocol.title,
         "session": session,
@@ -286,7 +293,7 @@ def render_step(
     status: int = 200,
 ) -> HttpResponse:
     """Render one step of a session."""
-    protocol = protocol_of(session.version)
+    protocol = load_protocol(session.version)
     if step.screen == "end" and (html := last_page(session)) is not None:
         page_response = HttpResponse(html)
         add_never_cache_headers(page_response)
@@ -305,14 +312,14 @@ def render_step(
             question.get("screen_out") for question in protocol.questionnaire
         )
     elif step.screen == "quiz":
-        context |= {"form": form or QuizForm(session), "attempt": quiz_attempt_of(session)}
+        context |= {"form": form or QuizForm(session), "attempt": quiz_attempt(session)}
     elif step.screen in {"training", "modulus"}:
         context |= warm_up_context(step.screen, session, protocol, form)
     elif step.screen in {"end", "erased", "screened_out", "left"}:
         context["return_link"] = return_link(session, protocol)
         context["code"] = shown_code(session)
         context["hit"] = hand_in_form(session)
-        context["is_over_quota"] = outcome_of(session) == "over_quota"
+        context["is_over_quota"] = session_outcome(session) == "over_quota"
         if step.screen == "end":
             context["closing"] = ClosingForm(protocol)
     elif step.screen == "trial":
@@ -341,7 +348,9 @@ def training(request: HttpRequest, session: Session) -> HttpResponse:
         form = LinesForm(session, request.POST)
         if not form.is_valid():
             return render_step(request, session, Step("training"), form=form, status=422)
-        record_training(session, form.typed(), form.estimates(), attempt=request.POST.get("attempt", ""))
+        record_training(
+            session, form.typed_lines(), form.estimates(), attempt=request.POST.get("attempt", "")
+        )
     return redirect("session", token=session.token)
 
 

@@ -19,9 +19,9 @@ from experiments.studies.languages import direction, interface_language, interfa
 from judgments.models import Session
 from judgments.recruitment.recruiter import HandInForm, Recruiter, framing_adapter
 from judgments.screens.forms import ClosingForm
-from judgments.sessions.arrival import newest_version_of
+from judgments.sessions.arrival import newest_version
 from judgments.sessions.lookup import session_by_token
-from judgments.sessions.protocol import Protocol, protocol_of
+from judgments.sessions.protocol import Protocol, load_protocol
 
 STUDY_ADDRESS = re.compile(r"/(take|s)/([-\w]+)/")
 MAX_PROTOCOLS = 5000
@@ -66,7 +66,7 @@ def remember_protocol(request: HttpRequest, protocol: Protocol) -> None:
         _protocols[match[0]] = protocol
 
 
-def study_of(request: HttpRequest, *, may_query: bool = True) -> dict[str, str]:
+def study_contact(request: HttpRequest, *, may_query: bool = True) -> dict[str, str]:
     """Return title and contact of the study that an address belongs to; nothing where it belongs to none."""
     match = STUDY_ADDRESS.match(request.path)
     if match is None:
@@ -85,9 +85,9 @@ def _stored_study(kind: str, key: str) -> dict[str, str]:
         session = session_by_token(key)
         version = session.version if session else None
     else:
-        version = newest_version_of(key)
+        version = newest_version(key)
     if version is not None:
-        protocol = protocol_of(version)
+        protocol = load_protocol(version)
         return {"title": protocol.title, "contact": protocol.contact}
     study = study_at(key) if kind == "take" else None
     return {"title": study.shown_title, "contact": study.contact} if study else {}
@@ -101,13 +101,13 @@ def study_at(slug: str) -> Experiment | None:
 
 def not_found(request: HttpRequest) -> HttpResponse:
     """Response 404 in the language of the browser; below the address of a study, with a way back to it."""
-    language, study = interface_language(get_language_from_request(request)), study_of(request)
+    language, study = interface_language(get_language_from_request(request)), study_contact(request)
     match = STUDY_ADDRESS.match(request.path)
     back = match[0] if match and study and match[0] != request.path else ""
     return page(request, "not_found", language=language, status=404, back=back, **study)
 
 
-def closed(
+def render_closed(
     request: HttpRequest,
     reason: str,
     *,
@@ -156,7 +156,7 @@ page_cache: dict[tuple[int, str, bool], str] = {}
 def last_page(session: Session) -> str | None:
     """The page with code and debriefing of a complete session; None if the study redirects instead."""
     version, is_complete = session.version, session.status == Session.Status.COMPLETE
-    if not is_complete or protocol_of(version).completion != Experiment.Completion.CODE:
+    if not is_complete or load_protocol(version).completion != Experiment.Completion.CODE:
         return None
     campaign = session.campaign
     if campaign is not None and (framing_adapter(campaign) or campaign.return_template("complete")):
@@ -173,7 +173,7 @@ def last_page(session: Session) -> str | None:
 
 
 def _render_with_placeholders(session: Session) -> str:
-    protocol = protocol_of(session.version)
+    protocol = load_protocol(session.version)
     placeholder = SimpleNamespace(
         token=TOKEN_PLACEHOLDER, completion_code=CODE_PLACEHOLDER, is_final=True, version=session.version
     )

@@ -25,8 +25,8 @@ from experiments.studies.wording import gettext as _
 from experiments.tasks.base import Task
 from judgments.models import Session, Trial
 from judgments.sessions.navigation import Step
-from judgments.sessions.protocol import Protocol, protocol_of
-from judgments.sessions.trials import plan_of
+from judgments.sessions.protocol import Protocol, load_protocol
+from judgments.sessions.trials import trial_plan
 
 
 def engine_texts() -> dict[str, str]:
@@ -246,10 +246,10 @@ def progress(step: Step, protocol: Protocol) -> dict[str, Any]:
 
 def plan_document(session: Session) -> dict[str, Any]:
     """The trials of a session with the engine's texts."""
-    trials, protocol = list(session.trials.select_related("judgment")), protocol_of(session.version)
+    trials, protocol = list(session.trials.select_related("judgment")), load_protocol(session.version)
     with interface_translation(protocol.language):
         return {
-            **plan_of(session, trials, sentence_of=sentence_context),
+            **trial_plan(session, trials, sentence_of=sentence_context),
             "direction": direction(protocol.language),
             "seconds_per_trial": seconds_per_trial(protocol.task.name),
             "words": {

@@ -32,7 +32,7 @@ class Arrival:
     or the link, stored in the vault only with the other ``personal`` parameters of the link. ``is_verified``
     is whether the id is proven, so that it leads to the sessions of an earlier visit. ``earlier`` is the
     token of an earlier session of this browser in the study, ``device`` the study's salted hash of the
-    browser's token, ``label`` what was typed for a researcher's own list of people in a lab.
+    browser's token, ``label`` what was typed for a researcher's own list of participants in a lab.
     """
 
     key: str
@@ -90,7 +90,7 @@ def _key_salt(experiment: Experiment) -> str:
 def personal_link(experiment: Experiment, external_id: str, *, until: date | None = None) -> str:
     """The path of a signed link, which leads to the sessions of this id from any browser.
 
-    After the day ``until``, in UTC, nobody can begin with it; a session that has begun stays open.
+    After the day ``until``, in UTC, no session can begin with it; a session that has begun stays open.
     """
     path = reverse("take", kwargs={"slug": experiment.link_slug})
     last_day = until.isoformat() if until else ""
@@ -136,7 +136,7 @@ _newest_by_slug = Compiled(
 )
 
 
-def newest_version_of(slug: str) -> ExperimentVersion | None:
+def newest_version(slug: str) -> ExperimentVersion | None:
     """The newest version of a study with the study; None if the study was never opened."""
     version: ExperimentVersion | None = _newest_by_slug.first(slug)
     return version

@@ -65,7 +65,7 @@ class _Plan:
     def of(cls, queryset: models.QuerySet[Any, Any], marks: Sequence[Any]) -> "_Plan":
         compiler = queryset.query.get_compiler(using=queryset.db)
         sql, parameters = compiler.as_sql()
-        sent = _adapted(marks)
+        sent = _adapt_values(marks)
         places = tuple(
             (at, sent.index(parameter)) for at, parameter in enumerate(parameters) if parameter in sent
         )
@@ -79,21 +79,21 @@ class _Plan:
         for at, which in self.places:
             parameters[at] = values[which]
         with connection.cursor() as cursor:
-            cursor.execute(self.sql, _adapted(parameters))
+            cursor.execute(self.sql, _adapt_values(parameters))
             rows: Iterable[Sequence[Any]] = cursor.fetchall()
         if self.converters:
             rows = self.compiler.apply_converters(rows, self.converters)
         return [self.read(row) for row in rows]
 
 
-def _adapted(values: Sequence[Any]) -> list[Any]:
+def _adapt_values(values: Sequence[Any]) -> list[Any]:
     """Values as the database's driver takes them."""
     adapt = connection.ops.adapt_datetimefield_value
     return [adapt(value) if isinstance(value, datetime) else value for value in values]
 
 
 def _reader(queryset: models.QuerySet[Any, Any], compiler: Any) -> Callable[[Sequence[Any]], Any]:
-    """How a row becomes an instance with its relations and annotations, or a tuple."""
+    """Converter of a row to an instance with its relations and annotations, or a tuple."""
     if queryset._iterable_class is not ModelIterable:
         return tuple
     info, alias = compiler.klass_info, queryset.db

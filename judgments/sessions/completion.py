@@ -9,7 +9,7 @@ from django.utils import timezone
 from experiments.models import Experiment
 from experiments.studies.completion_url import filled_address
 from judgments.models import PlatformIdentity, Session, Trial
-from judgments.sessions.protocol import Protocol, protocol_of
+from judgments.sessions.protocol import Protocol, load_protocol
 from judgments.sessions.removal import OVER_QUOTA, SCREENED_OUT
 
 ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"  # without characters that are easily misread
@@ -23,7 +23,7 @@ class NotFinished(Exception):
 
 def finish(session: Session) -> Session:
     """Complete the session and assign its code; idempotent."""
-    changed = complete(session.pk, protocol_of(session.version))
+    changed = complete(session.pk, load_protocol(session.version))
     if changed is None:
         session.refresh_from_db(fields=COMPLETED_FIELDS)
         if not session.is_final:
@@ -58,8 +58,8 @@ def new_code() -> str:
     return "".join(secrets.choice(ALPHABET) for _ in range(8))
 
 
-def outcome_of(session: Session) -> str:
-    """How a session ended, for the return links of a channel; empty while it has not ended."""
+def session_outcome(session: Session) -> str:
+    """Return the outcome of a session, for the return links of a channel; empty while it has not ended."""
     if session.status == Session.Status.COMPLETE or session.completed_at is not None:
         return "complete"
     if session.status == Session.Status.SCREENED_OUT:
@@ -77,7 +77,7 @@ def shown_code(session: Session) -> str:
 
     A platform accepts its own codes only, so no other one may stand beside the button that leads back.
     """
-    of_campaign = session.campaign.completion_code(outcome_of(session)) if session.campaign else ""
+    of_campaign = session.campaign.completion_code(session_outcome(session)) if session.campaign else ""
     return of_campaign or session.completion_code
 
 
@@ -87,7 +87,7 @@ def return_link(session: Session, protocol: Protocol) -> str:
     Empty where the study shows a code only, or before the end. ``{participant}`` is the id that came with the
     participant's link, ``{session}`` that of the submission; else the pseudonym and the session's number.
     """
-    outcome, template = outcome_of(session), ""
+    outcome, template = session_outcome(session), ""
     if session.campaign is not None:
         template = session.campaign.return_template(outcome)
         if outcome == "failed_check":  # most sites do not tell it from any other way of being screened out

@@ -83,7 +83,7 @@ def allocate_places(version: ExperimentVersion, requests: Sequence[PlaceRequest]
     refresh_state(experiment)
     if experiment.current_round != round_number:
         lists = locked_lists(version, round_number=experiment.current_round)
-    admitted = list(_admitted(experiment, requests, participants, new_ids=new_ids, lists=lists))
+    admitted = list(_admit_requests(experiment, requests, participants, new_ids=new_ids, lists=lists))
     _store_identities(
         experiment, [(request, participant) for request, participant in admitted if participant.pk in new_ids]
     )
@@ -137,7 +137,7 @@ def _insert_participants(
     return participants, new_ids
 
 
-def _admitted(
+def _admit_requests(
     experiment: Experiment,
     requests: Sequence[PlaceRequest],
     participants: Sequence[Participant],
@@ -372,7 +372,7 @@ def _serve_batch(requests: Sequence[PlaceRequest]) -> None:
 def record_refusal(experiment: Experiment, arrival: Arrival, *, consent_text: str) -> None:
     """Record once that consent was refused; no other data is stored, not even the id of the link.
 
-    An id that a link claims is ignored, so that nobody can refuse for somebody else.
+    An id that a link claims is ignored, so that a participant cannot refuse for another one.
     """
     version = experiment.current_version()
     if version is None:

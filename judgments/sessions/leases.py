@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from judgments.models import Session, SessionEvent
 from judgments.sessions.places import check_taking, locked_lists
-from judgments.sessions.protocol import protocol_of
+from judgments.sessions.protocol import load_protocol
 
 FRESH = timedelta(seconds=30)  # a lease renewed so recently is not written again
 EXPIRED_AT_ONCE = 10_000  # sessions in one run; the next run continues
@@ -23,7 +23,7 @@ class SessionExpired(Exception):
 
 
 def lease_end(lease_minutes: int, now: datetime) -> datetime:
-    """When a lease taken or renewed now expires."""
+    """Return the expiry of a lease that is taken or renewed now."""
     return now + timedelta(minutes=lease_minutes)
 
 
@@ -39,7 +39,7 @@ def is_too_late(session: Session) -> bool:
     """Whether an unfinished session was left alone for longer than its study lets participants return."""
     if session.is_final or session.last_seen_at is None:
         return False
-    return timezone.now() - session.last_seen_at > protocol_of(session.version).resume_limit
+    return timezone.now() - session.last_seen_at > load_protocol(session.version).resume_limit
 
 
 def renew(session: Session, *, screen: str = "") -> None:

@@ -9,7 +9,7 @@ from django.utils import timezone
 from judgments.models import Session, Trial
 from judgments.sessions.compiled_queries import Compiled
 from judgments.sessions.leases import renew
-from judgments.sessions.protocol import protocol_of
+from judgments.sessions.protocol import load_protocol
 
 Screen = Literal[
     "questionnaire",
@@ -39,7 +39,7 @@ CONTINUE_SCREENS = {"questionnaire", "instructions", "ready", "break", "feedback
 
 @dataclass(frozen=True)
 class State:
-    """What the decision depends on.
+    """Input of the decision.
 
     ``screen`` is the stored screen of the session: questionnaire, instructions, quiz-2, training-1, modulus,
     practice, block-2, feedback-3. ``warm_up`` are the task's screens before its trials; ``next_kind`` and
@@ -120,7 +120,7 @@ class Step:
 
 def next_step(session: Session) -> Step:
     """The current step of a session."""
-    protocol = protocol_of(session.version)
+    protocol = load_protocol(session.version)
     trial = None if session.is_final else _first_unanswered.first(session.pk)
     has_expired = session.lease_expires_at is None or session.lease_expires_at < timezone.now()
     screen = decide(
@@ -190,14 +190,14 @@ def _was_inactive(session: Session) -> bool:
     """Whether the participant was inactive during the trials for longer than the study's resume gap."""
     if session.last_seen_at is None or not session.screen.startswith(AMONG_TRIALS):
         return False
-    return timezone.now() - session.last_seen_at > protocol_of(session.version).resume_gap
+    return timezone.now() - session.last_seen_at > load_protocol(session.version).resume_gap
 
 
 def move_on(session: Session, mark: str) -> None:
     """Leave the screen named by ``mark``; a second click on the same button has no effect."""
     step = next_step(session)
     if mark == step.mark and step.screen in CONTINUE_SCREENS:
-        has_quiz = bool(protocol_of(session.version).quiz)
+        has_quiz = bool(load_protocol(session.version).quiz)
         renew(session, screen="quiz-1" if has_quiz and step.screen == "instructions" else after(step))
 
 

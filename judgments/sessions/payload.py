@@ -111,7 +111,7 @@ def read_row(row: Any, *, received_at: datetime, sent_at: datetime | None) -> Se
     input_type = row.get("input_type")
     if not isinstance(input_type, str) or input_type not in SENT_TYPES:
         input_type = Judgment.InputType.UNKNOWN.value
-    events = events_of(row.get("events"))
+    events = valid_events(row.get("events"))
     return SentAnswer(trial, response, input_type, rt_ms, answered_at, timing=timing, events=events)
 
 
@@ -166,7 +166,7 @@ def _is_number(value: Any) -> bool:
     )
 
 
-def events_of(values: Any) -> tuple[dict[str, Any], ...]:
+def valid_events(values: Any) -> tuple[dict[str, Any], ...]:
     """Valid events of a trial: their kind and measurements."""
     if not isinstance(values, list):
         return ()

@@ -38,7 +38,7 @@ LEFT_PLATFORM = tuple(sorted(Submission.Status.without_place()))
 def holds_place(now: datetime) -> Q:
     """Condition for sessions that take a place: complete, or active with an unexpired lease.
 
-    Whoever returned the submission to the platform, ran out of time there or was rejected holds none.
+    Participants who returned the submission to the platform, timed out there or were rejected hold none.
     """
     has_left = Q(campaign__isnull=False, submission_status__in=LEFT_PLATFORM)
     is_live = Q(status=Session.Status.ACTIVE, lease_expires_at__gte=now)
@@ -90,7 +90,7 @@ def check_taking(experiment: Experiment) -> None:
 
 
 def places_left(experiment: Experiment) -> float:
-    """How many more participants may start in this round; infinite without a limit.
+    """Return how many more participants may start in this round; infinite without a limit.
 
     Raises :class:`StudyClosed` when the study takes no participants.
     """
@@ -116,9 +116,9 @@ _n_places_taken = Compiled(
 
 
 def channel_places_left(channel: Campaign) -> float:
-    """How many more participants may start over a channel; infinite without a limit.
+    """Return how many more participants may start over a channel; infinite without a limit.
 
-    Raises :class:`StudyClosed` when the channel takes no participants. The state is read anew, because it may
+    Raises :class:`StudyClosed` when the channel takes no participants. The state is read again, as it may
     change while an arrival waits.
     """
     state, places = Campaign.objects.values_list("state", "places").get(pk=channel.pk)

@@ -19,7 +19,7 @@ from experiments.tasks.magnitude_estimation import line_lengths
 from judgments.models import Participant, Session, SessionEvent
 from judgments.sessions.leases import renew
 from judgments.sessions.navigation import Step, after, move_on, next_step
-from judgments.sessions.protocol import Protocol, protocol_of
+from judgments.sessions.protocol import Protocol, load_protocol
 from judgments.sessions.removal import screen_out
 
 TRAINING, MODULUS = "training", "modulus"
@@ -34,15 +34,15 @@ class TrainingResult:
     is_passed: bool
 
 
-def training_attempt_of(session: Session) -> int:
+def training_attempt(session: Session) -> int:
     """Number of the current attempt at the line training, from 1."""
     kind, _, number = session.screen.partition("-")
     return int(number) if kind == TRAINING and number else 1
 
 
-def line_lengths_of(session: Session) -> list[float]:
+def session_line_lengths(session: Session) -> list[float]:
     """Line lengths relative to the reference, in this session's random order."""
-    return line_lengths(training_attempt_of(session), seed=session.seed)
+    return line_lengths(training_attempt(session), seed=session.seed)
 
 
 def training_result(lengths: list[float], estimates: list[float], *, pass_mark: float) -> TrainingResult:
@@ -55,12 +55,12 @@ def training_result(lengths: list[float], estimates: list[float], *, pass_mark: 
 def record_training(session: Session, typed: list[str], estimates: list[float], *, attempt: str) -> None:
     """Store one attempt at the line training; the same attempt sent twice is stored once."""
     step = _locked_step(session, TRAINING)
-    if step is None or attempt != str(training_attempt_of(session)):
+    if step is None or attempt != str(training_attempt(session)):
         return
     protocol, lengths, number = (
-        protocol_of(session.version),
-        line_lengths_of(session),
-        training_attempt_of(session),
+        load_protocol(session.version),
+        session_line_lengths(session),
+        training_attempt(session),
     )
     mark = float(protocol.settings["pass_mark"])
     result = training_result(lengths, estimates, pass_mark=mark)
@@ -97,19 +97,19 @@ def record_modulus(session: Session, typed: str, value: float) -> None:
     step = _locked_step(session, MODULUS)
     if step is None:
         return
-    settings = protocol_of(session.version).settings
+    settings = load_protocol(session.version).settings
     default = float(settings["modulus"])
     details = {"response": typed, "value": value, "reference": settings["reference"]}
     SessionEvent.objects.create(session=session, kind=MODULUS, details=details)
     trials = list(session.trials.filter(judgment__isnull=True))
     for trial in trials:
         trial.shown = {**trial.shown, "modulus": value}
-        trial.correct = _rescaled(trial.correct, value / default)
+        trial.correct = _rescale_range(trial.correct, value / default)
     session.trials.model.objects.bulk_update(trials, ["shown", "correct"], batch_size=200)
     renew(session, screen=after(step))
 
 
-def _rescaled(correct: dict[str, Any], ratio: float) -> dict[str, Any]:
+def _rescale_range(correct: dict[str, Any], ratio: float) -> dict[str, Any]:
     """Rescale an expected range from the study's modulus; numbers that an instruction asks for stay."""
     if "low" not in correct or correct.get(CHECK) == INSTRUCTION:
         return correct
@@ -147,22 +147,22 @@ def _locked_step(session: Session, screen: str) -> Step | None:
     return step if step.screen == screen else None
 
 
-def quiz_attempt_of(session: Session) -> int:
+def quiz_attempt(session: Session) -> int:
     """Number of the current attempt at the quiz, from 1."""
     return int(session.screen.removeprefix("quiz-")) if session.screen.startswith("quiz-") else 1
 
 
 def shuffled_answers(session: Session, number: int) -> list[str]:
     """The answers to a question in this session's random order, the same after a reload."""
-    question = protocol_of(session.version).quiz[number]
+    question = load_protocol(session.version).quiz[number]
     answers = [question["right"], *question["wrong"]]
-    random.Random(f"{session.seed}-{number}-{quiz_attempt_of(session)}").shuffle(answers)  # noqa: S311 - a seeded order
+    random.Random(f"{session.seed}-{number}-{quiz_attempt(session)}").shuffle(answers)  # noqa: S311 - a seeded order
     return answers
 
 
 def correct_choice(session: Session, number: int) -> str:
     """Number of the correct answer in the shuffled order, from 1, as the form sends it."""
-    correct = protocol_of(session.version).quiz[number]["right"]
+    correct = load_protocol(session.version).quiz[number]["right"]
     return str(shuffled_answers(session, number).index(correct) + 1)
 
 
@@ -172,14 +172,14 @@ def record_quiz(session: Session, wrong: list[int], *, attempt: str) -> None:
     # Race: as in _locked_step.
     Session.objects.select_for_update().get(pk=session.pk)
     session.refresh_from_db(fields=["screen", "status"])
-    step, number = next_step(session), quiz_attempt_of(session)
+    step, number = next_step(session), quiz_attempt(session)
     if step.screen != "quiz" or attempt != str(number):
         return
     details = {"attempt": number, "wrong": [index + 1 for index in wrong]}
     SessionEvent.objects.create(session=session, kind="quiz", details=details)
     if wrong and number < QUIZ_ATTEMPTS:
         renew(session, screen=f"quiz-{number + 1}")
-    elif wrong and protocol_of(session.version).quiz_failure == Experiment.QuizFailure.SCREEN_OUT:
+    elif wrong and load_protocol(session.version).quiz_failure == Experiment.QuizFailure.SCREEN_OUT:
         screen_out(session, details={"quiz": "failed"})
     else:
         renew(session, screen=after(step))

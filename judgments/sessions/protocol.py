@@ -52,7 +52,7 @@ class Protocol:
         return self.task.warm_up(self.settings)
 
 
-def protocol_of(version: ExperimentVersion) -> Protocol:
+def load_protocol(version: ExperimentVersion) -> Protocol:
     """The protocol of a version; cached, because versions never change."""
     return read_protocol(version.pk, version.sha256)
 

@@ -19,7 +19,7 @@ from judgments.sessions.compiled_queries import Compiled
 from judgments.sessions.completion import complete
 from judgments.sessions.leases import SessionExpired, SessionOver, is_fresh, is_too_late, renew
 from judgments.sessions.payload import SentAnswer
-from judgments.sessions.protocol import Protocol, protocol_of
+from judgments.sessions.protocol import Protocol, load_protocol
 from judgments.write_lock import write_lock
 
 PLUGIN_FAILURE = "plugin"  # event: the plugin of the task failed, with the reason
@@ -139,7 +139,7 @@ class _Delivery:
         self.judgments: list[Judgment] = []
         self.events: list[SessionEvent] = []
         self.conflicts: list[SessionEvent] = []
-        self.protocol = protocol_of(session.version)
+        self.protocol = load_protocol(session.version)
         for answer in answers:
             self._sort(answer)
 
@@ -217,7 +217,7 @@ def _add_progress(receipt: Receipt, session: Session) -> None:
         receipt.is_complete = session.status == Session.Status.COMPLETE
         return
     receipt.is_complete = (
-        complete(session.pk, protocol_of(session.version)) is not None
+        complete(session.pk, load_protocol(session.version)) is not None
         or Session.objects.filter(pk=session.pk, status=Session.Status.COMPLETE).exists()
     )
     receipt.position = session.trials.aggregate(last=Max("position"))["last"] or 0
@@ -227,7 +227,7 @@ def _event(trial: Trial, kind: str, details: dict[str, Any]) -> SessionEvent:
     return SessionEvent(session_id=trial.session_id, trial_id=trial.pk, kind=kind, details=details)
 
 
-def options_of(trial: Trial) -> list[Option]:
+def shown_options(trial: Trial) -> list[Option]:
     """The sentences shown in a trial, with what only the server knows about them."""
     return [
         Option(option["id"], option["text"], expected=(place == 0) == trial.expected_first)
@@ -236,7 +236,7 @@ def options_of(trial: Trial) -> list[Option]:
 
 
 def screen_after(trial: Trial) -> str:
-    """Where the participant is after answering; practice with something to say is followed by feedback."""
+    """Return the screen after an answer; practice with feedback is followed by it."""
     if trial.kind != "practice":
         return f"block-{trial.block}"
     return f"feedback-{trial.position}" if trial.correct else "practice"
@@ -244,14 +244,14 @@ def screen_after(trial: Trial) -> str:
 
 def judgment_columns(trial: Trial, answer: SentAnswer, *, protocol: Protocol) -> dict[str, Any]:
     """The columns of a judgment beside its trial, by attribute name."""
-    parsed = protocol.task.parse(answer.response, protocol.settings, options=options_of(trial))
+    parsed = protocol.task.parse(answer.response, protocol.settings, options=shown_options(trial))
     low, high = protocol.task.scale(protocol.settings)
     return {
         **unparsed_columns(trial, answer),
         "status": Judgment.Status.ANSWERED.value,
         "response": parsed.response,
         "value": parsed.value,
-        "chosen_id": _chosen(trial, parsed),
+        "chosen_id": _chosen_member(trial, parsed),
         "scale_low": low,
         "scale_high": high,
         "is_correct": is_correct(parsed, trial.correct),
@@ -280,7 +280,7 @@ def unparsed_columns(trial: Trial, answer: SentAnswer) -> dict[str, Any]:
     }
 
 
-def _chosen(trial: Trial, parsed: Answer) -> int | None:
+def _chosen_member(trial: Trial, parsed: Answer) -> int | None:
     """The chosen member of a pair."""
     if trial.pair is None or not parsed.option_id:
         return None

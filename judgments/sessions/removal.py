@@ -25,7 +25,7 @@ from judgments.models import (
     Tombstone,
     Trial,
 )
-from judgments.sessions.protocol import protocol_of
+from judgments.sessions.protocol import load_protocol
 
 
 @transaction.atomic
@@ -46,7 +46,7 @@ def leave(session: Session) -> bool:
 
 def code_for_part(session: Session) -> str:
     """The code of a session that would end now; empty without one in the study or without an answer."""
-    code = protocol_of(session.version).partial_code
+    code = load_protocol(session.version).partial_code
     return code if code and Judgment.objects.filter(trial__session=session).exists() else ""
 
 

@@ -16,7 +16,7 @@ from experiments.studies.wording import ngettext
 from experiments.tasks.base import Task
 from judgments.models import Session, Trial
 from judgments.models.trial import derive_public_ids
-from judgments.sessions.protocol import protocol_of
+from judgments.sessions.protocol import load_protocol
 
 PLAN_FORMAT = 1
 ENGINE_VERSION = "1.2.0"
@@ -43,7 +43,11 @@ def write_trials(sessions: Sequence[Session]) -> None:
 
 def build_trials(session: Session) -> list[Trial]:
     """The session's trials, not yet stored; a function of its list, rotation and token."""
-    protocol, templates, rotation = protocol_of(session.version), _templates(session), rotation_of(session)
+    protocol, templates, rotation = (
+        load_protocol(session.version),
+        _templates(session),
+        session_rotation(session),
+    )
     arranged = protocol.task.arrange(protocol.settings, turn=rotation)
     # One public id for each trial and each option.
     ids = derive_public_ids(session.token, sum(1 + len(template.members) for template in templates))
@@ -51,12 +55,12 @@ def build_trials(session: Session) -> list[Trial]:
 
 
 def _templates(session: Session) -> tuple[TrialTemplate, ...]:
-    return templates_of(session.list_id, session.version.sha256, protocol_of(session.version).language)
+    return list_templates(session.list_id, session.version.sha256, load_protocol(session.version).language)
 
 
-def rotation_of(session: Session) -> int:
+def session_rotation(session: Session) -> int:
     """Number of earlier sessions on this list if order or sides rotate between sessions; else 0."""
-    protocol, templates = protocol_of(session.version), _templates(session)
+    protocol, templates = load_protocol(session.version), _templates(session)
     if type(protocol.task).arrange is Task.arrange and not any(template.is_set for template in templates):
         return 0
     earlier = Session.objects.filter(list=session.list_id, is_test=session.is_test, pk__lt=session.pk)
@@ -64,7 +68,7 @@ def rotation_of(session: Session) -> int:
 
 
 @lru_cache(maxsize=128)
-def templates_of(list_id: int, version_sha256: str, language: str) -> tuple[TrialTemplate, ...]:
+def list_templates(list_id: int, version_sha256: str, language: str) -> tuple[TrialTemplate, ...]:
     """The templates of a list; cached, because lists never change."""
     presentation_list = PresentationList.objects.select_related("experiment__materials").get(pk=list_id)
     materials = presentation_list.experiment.materials
@@ -103,7 +107,7 @@ def _trial(
 ) -> Trial:
     trial = Trial(session=session, public_id=next(ids), **template.columns)
     if template.is_set or template.is_pair:
-        order = _rotated(template.members, rotation) if template.is_set else template.members
+        order = _rotate_members(template.members, rotation) if template.is_set else template.members
         if template.is_pair and not trial.expected_first:
             order = order[::-1]
         screen = {"options": [{"id": next(ids), **option} for option in order], **arranged}
@@ -115,7 +119,7 @@ def _trial(
     return trial
 
 
-def _rotated(members: Sequence[dict[str, Any]], rotation: int) -> Sequence[dict[str, Any]]:
+def _rotate_members(members: Sequence[dict[str, Any]], rotation: int) -> Sequence[dict[str, Any]]:
     """The sentences of a set, rotated so that their order differs between sessions."""
     start = rotation % max(1, len(members))
     return (*members[start:], *members[:start])
@@ -149,13 +153,13 @@ def _correct(screen: dict[str, Any], payload: dict[str, Any], *, is_first: bool 
     return {**correct, "low": low, "high": high}
 
 
-def plan_of(session: Session, trials: Sequence[Trial], *, sentence_of: Any) -> dict[str, Any]:
+def trial_plan(session: Session, trials: Sequence[Trial], *, sentence_of: Any) -> dict[str, Any]:
     """Everything a browser needs to run all trials without further requests, as JSON-ready values.
 
     ``sentence_of`` converts a shown sentence to text, language and direction. The plan marks practice trials,
     but neither catch trials nor expected answers. The caller activates the study's language.
     """
-    protocol, minutes = protocol_of(session.version), session.experiment.lease_minutes
+    protocol, minutes = load_protocol(session.version), session.experiment.lease_minutes
     place_kept = ngettext(
         "Your place is kept for %(minutes)s minute.", "Your place is kept for %(minutes)s minutes.", minutes
     )

@@ -11,7 +11,7 @@ from experiments.studies.lifecycle import document_sha256, freeze_preview, snaps
 from experiments.studies.rehearsals import DRY_RUN
 from judgments.models import Judgment, Participant, Session
 from judgments.sessions.enrollment import begin_preview
-from judgments.sessions.protocol import protocol_of
+from judgments.sessions.protocol import load_protocol
 from judgments.simulation.http_client import InProcess
 from judgments.simulation.participant import Mind, Persona
 from judgments.simulation.walkthrough import Through, go_through
@@ -56,7 +56,7 @@ def take_part(
     through: Through = "forms",
 ) -> Session:
     """One honest simulated participant, from the first screen after consent to the end."""
-    protocol = protocol_of(version)
+    protocol = load_protocol(version)
     session = begin_preview(
         study, version, key=name, consent_text=protocol.consent, round_number=round_number
     )

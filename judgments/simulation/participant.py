@@ -27,9 +27,14 @@ from judgments.sessions.enrollment import arrive
 from judgments.sessions.leases import renew
 from judgments.sessions.navigation import WARM_UP, next_step, show
 from judgments.sessions.payload import SentAnswer
-from judgments.sessions.pretrial import line_lengths_of, record_modulus, record_training, training_attempt_of
-from judgments.sessions.protocol import Protocol, protocol_of
-from judgments.sessions.recording import options_of, record_answers
+from judgments.sessions.pretrial import (
+    record_modulus,
+    record_training,
+    session_line_lengths,
+    training_attempt,
+)
+from judgments.sessions.protocol import Protocol, load_protocol
+from judgments.sessions.recording import record_answers, shown_options
 from judgments.sessions.removal import leave
 from judgments.simulation.model_scores import ModelScores
 
@@ -209,7 +214,7 @@ class Mind:
         if task.shows == "sentence" and not trial.correct:
             acceptability += self.bias
         settings = {**settings, **{name: trial.shown[name] for name in settings if name in trial.shown}}
-        options = options_of(trial)
+        options = shown_options(trial)
         if task.shows == "set":
             latent = self._latent_of_options(trial)
             options = [replace(option, acceptability=latent[option.id]) for option in options]
@@ -279,13 +284,13 @@ def sit(experiment: Experiment, persona: Persona, *, began_at: datetime | None =
     """
     version = experiment.current_version()
     arrival = Arrival(key=persona.key, is_simulated=True)
-    session = arrive(experiment, arrival, consent_text=protocol_of(version).consent if version else "")
+    session = arrive(experiment, arrival, consent_text=load_protocol(version).consent if version else "")
     if session.is_final:
         return session
     Participant.objects.filter(pk=session.participant_id).update(
         background=persona.background, is_native=persona.is_native
     )
-    mind = Mind(persona, protocol_of(session.version))
+    mind = Mind(persona, load_protocol(session.version))
     _warm_up(session, mind)
     if session.is_final:  # the lines were failed, and the study ends there
         return session
@@ -306,9 +311,9 @@ def _warm_up(session: Session, mind: Mind) -> None:
     if protocol.warm_up:
         renew(session, screen=WARM_UP[protocol.warm_up[0]])
     while next_step(session).screen == "training":
-        estimates = mind.lines(line_lengths_of(session), modulus=float(protocol.settings["modulus"]))
+        estimates = mind.lines(session_line_lengths(session), modulus=float(protocol.settings["modulus"]))
         typed = [str(estimate) for estimate in estimates]
-        record_training(session, typed, estimates, attempt=str(training_attempt_of(session)))
+        record_training(session, typed, estimates, attempt=str(training_attempt(session)))
     if next_step(session).screen == "modulus":
         chosen = mind.modulus()
         record_modulus(session, chosen, float(chosen))

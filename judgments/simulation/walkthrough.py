@@ -12,8 +12,8 @@ from analysis.errors import BadInput
 from experiments.models import Experiment
 from judgments.models import Participant, Session, Trial
 from judgments.sessions.arrival import personal_link
-from judgments.sessions.pretrial import correct_choice, line_lengths_of
-from judgments.sessions.protocol import Protocol, protocol_of
+from judgments.sessions.pretrial import correct_choice, session_line_lengths
+from judgments.sessions.protocol import Protocol, load_protocol
 from judgments.simulation.http_client import Browser, Document, Form, Page
 from judgments.simulation.model_scores import ModelScores
 from judgments.simulation.participant import RELATED, Mind, Persona
@@ -119,7 +119,7 @@ def visit(
     if version is None:
         raise BadInput(f"study {experiment.slug!r} was never opened.", remedy="Open it first.")
     page = browser.get(personal_link(experiment, persona.key))
-    return go_through(browser, page, Mind(persona, protocol_of(version), scores), through=through)
+    return go_through(browser, page, Mind(persona, load_protocol(version), scores), through=through)
 
 
 def go_through(browser: Browser, page: Page, mind: Mind, *, through: Through = "forms") -> Session | None:
@@ -198,7 +198,7 @@ def _quiz_answers(form: Form) -> dict[str, Any]:
 def _line_answers(form: Form, mind: Mind) -> dict[str, Any]:
     """Estimates of the lines that this session shows."""
     session = _form_session(form)
-    estimates = mind.lines(line_lengths_of(session), modulus=float(mind.protocol.settings["modulus"]))
+    estimates = mind.lines(session_line_lengths(session), modulus=float(mind.protocol.settings["modulus"]))
     return {f"line_{place}": str(estimate) for place, estimate in enumerate(estimates, start=1)}
 
 

@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from experiments.materials.markdown import TOP_LEVEL, as_blocks
 from experiments.materials.markup import TAGS, as_html, paragraphs
-from judgments.sessions.protocol import protocol_of
+from judgments.sessions.protocol import load_protocol
 
 MAIL_ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 register = template.Library()
@@ -68,7 +68,7 @@ def study_contact(context: template.Context) -> str:
     """The contact of the study that a page belongs to."""
     session, protocol = context.get("session"), context.get("protocol")
     if protocol is None and session:
-        protocol = protocol_of(session.version)
+        protocol = load_protocol(session.version)
     return str(context.get("contact") or getattr(protocol, "contact", ""))
 
 

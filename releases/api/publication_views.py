@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from analysis.errors import UnknownName
 from experiments.models import PlatformAccount
-from judgments.recruitment.credentials import accounts_of
+from judgments.recruitment.credentials import usable_accounts
 from releases.api.views import StudyAPIView
 from releases.models import Publication, Release
 from releases.publishing.publish import REPOSITORIES, check_target, preview, request_publication
@@ -88,7 +88,7 @@ class PublicationAPIView(StudyAPIView):
 
     def account(self, release: Release, label: str) -> PlatformAccount:
         """The study's account of that label."""
-        rows = accounts_of(release.experiment, *REPOSITORIES).order_by("-pk")
+        rows = usable_accounts(release.experiment, *REPOSITORIES).order_by("-pk")
         accounts = {row.label: row for row in rows}  # of equal labels, the first account
         if label not in accounts:
             raise UnknownName("account", label, list(accounts))

@@ -24,7 +24,7 @@ from experiments.models import AuditEntry, Experiment, Job, Mode, PlatformAccoun
 from experiments.operation.job_runner import IOFailure, Run, enqueue
 from experiments.teams.roles import may_edit, owns
 from experiments.webhooks.events import emit
-from judgments.recruitment.credentials import secrets_of
+from judgments.recruitment.credentials import decrypt_secrets
 from releases.gold.describe import list_authors
 from releases.gold.storage import MANIFEST, chunks, read, zip_entry
 from releases.models import Publication, Release
@@ -266,7 +266,7 @@ def open_repository(account: PlatformAccount) -> Repository:
         Place.OSF: settings.OSF_URL if is_live else settings.OSF_SANDBOX_URL,
     }
     place = Place(account.platform)
-    return REPOSITORIES[place](secrets_of(account)["token"], urls[place])
+    return REPOSITORIES[place](decrypt_secrets(account)["token"], urls[place])
 
 
 def send(publication: Publication, *, progress: Progress) -> Deposit:

@@ -33,9 +33,9 @@ from analysis.scoring.words.surprisals import (
 from config.version import code_version
 from experiments.intake.previews import is_large, limited_memory
 from experiments.intake.uploads import (
-    checksum_of,
     deleted_on_error,
     discard_uploads,
+    file_checksum,
     local_copies,
     named_errors,
     save_uploads,
@@ -168,7 +168,7 @@ def request_surprisals(
         raise BadInput("the run is not finished.", remedy="Surprisals are computed after it.")
     if error := refusal(run):
         raise error
-    digest = checksum_of(file) if file is not None else ""
+    digest = file_checksum(file) if file is not None else ""
     key = f"{SURPRISALS}:{run.pk}:{FORMAT.rpartition('/')[2]}:{digest[:32]}"
     existing = Job.objects.filter(key=key)
     existing.filter(state=Job.State.FAILED).update(key=None)

@@ -123,7 +123,7 @@ def account_name(account: PlatformAccount) -> str:
 
 def repository_accounts(study: Experiment) -> list[PlatformAccount]:
     """The study's accounts on repositories."""
-    return list(credentials.accounts_of(study, *REPOSITORIES).select_related("owner"))
+    return list(credentials.usable_accounts(study, *REPOSITORIES).select_related("owner"))
 
 
 @study_page
@@ -234,7 +234,7 @@ def add(request: AuthenticatedRequest, study: Experiment, *, place: Any) -> Http
 
 
 def _account(study: Experiment, number: int) -> PlatformAccount:
-    return get_object_or_404(credentials.accounts_of(study, *REPOSITORIES), pk=number)
+    return get_object_or_404(credentials.usable_accounts(study, *REPOSITORIES), pk=number)
 
 
 def _test(request: AuthenticatedRequest, account: PlatformAccount) -> None:

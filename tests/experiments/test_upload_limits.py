@@ -21,7 +21,7 @@ from analysis.errors import BadInput
 from config.job_queue import celery_settings
 from experiments.intake.previews import import_later as import_materials_later
 from experiments.intake.previews import is_large
-from experiments.intake.uploads import batch_of, discard_unfinished, save_uploads
+from experiments.intake.uploads import discard_unfinished, find_batch, save_uploads
 from experiments.jobs import discard_unfinished_uploads
 from experiments.materials import encoding
 from experiments.materials.readers import spreadsheets
@@ -94,7 +94,7 @@ def test_a_packed_file_is_previewed_by_a_worker_when_it_is_large_unpacked(ada):
     assert Job.objects.get().kind == "materials.preview"
     small = send(ada, "corpus.csv.gz", gzip.compress(b"item,sentence\n1,A cat.\n")).url
     batch = small.rstrip("/").rpartition("/")[2].partition("?")[0]
-    assert not is_large(batch_of(cast.ada(), uuid.UUID(batch), purpose="materials"))
+    assert not is_large(find_batch(cast.ada(), uuid.UUID(batch), purpose="materials"))
 
 
 @pytest.mark.django_db
@@ -146,7 +146,7 @@ def test_a_preview_that_needs_too_much_memory_is_refused_with_one_sentence(ada, 
     settings.PREVIEW_MEMORY_BYTES = 100_000_000
     assert b"Reading the files" in ada.get(send(ada, "bomb.csv.gz", bomb(20)).url).content
     limits, size = resource.getrlimit(resource.RLIMIT_DATA), 400 << 20
-    monkeypatch.setattr("experiments.pages.materials.reading.reading_of", lambda *args: bytearray(size))
+    monkeypatch.setattr("experiments.pages.materials.reading.describe_reading", lambda *args: bytearray(size))
     row = Job.objects.get()
     run(row.pk)
     row.refresh_from_db()

@@ -13,7 +13,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
 from experiments.intake import previews
-from experiments.intake.uploads import delete_stray_files, quota_of, save_uploads
+from experiments.intake.uploads import delete_stray_files, save_uploads, upload_quota
 from experiments.jobs import discard_unfinished_uploads
 from experiments.models import Job, MaterialSet, Upload
 from experiments.operation.job_runner import run
@@ -60,7 +60,7 @@ def test_an_upload_is_previewed_and_imported_by_workers_and_leaves_no_file(ada, 
     run(Job.objects.get().pk)
     assert b"Store these materials" in ada.get(address).content
     upload = Upload.objects.get()
-    assert quota_of(cast.ada()).used == len(PAIRS) and upload.file.open().read() == PAIRS
+    assert upload_quota(cast.ada()).used == len(PAIRS) and upload.file.open().read() == PAIRS
     assert [name.rpartition("/")[0] for name in names()] == [
         f"uploads/{upload.owner_id}/{upload.batch}",
         f"uploads/{upload.owner_id}/{upload.batch}/previews",
@@ -123,7 +123,7 @@ def test_quotas_and_pages_of_uploads_ask_the_storage_nothing(ada, bucket):
     save_uploads(cast.ada(), [ContentFile(PAIRS, "c.csv")], purpose="materials", options={})
     bucket.refuses = lambda method, query: True
     bucket.requests.clear()
-    assert quota_of(cast.ada()).used == len(PAIRS)
+    assert upload_quota(cast.ada()).used == len(PAIRS)
     page = ada.get("/materials/upload/")
     assert page.status_code == 200 and f"{len(PAIRS)} bytes" in page.content.decode().replace("\xa0", " ")
     assert bucket.requests == []
@@ -133,11 +133,11 @@ def test_a_file_from_before_sizes_were_stored_is_measured_once_when_its_storage_
     (upload,) = save_uploads(cast.ada(), [ContentFile(PAIRS, "c.csv")], purpose="scores", options={})
     Upload.objects.update(size=None)
     bucket.refuses = lambda method, query: True
-    assert quota_of(cast.ada(), purpose="scores").used == 0 and Upload.objects.get().size is None
+    assert upload_quota(cast.ada(), purpose="scores").used == 0 and Upload.objects.get().size is None
     bucket.refuses = lambda method, query: False
-    assert quota_of(cast.ada(), purpose="scores").used == len(PAIRS) == Upload.objects.get().size
+    assert upload_quota(cast.ada(), purpose="scores").used == len(PAIRS) == Upload.objects.get().size
     bucket.requests.clear()
-    assert quota_of(cast.ada(), purpose="scores").used == len(PAIRS) and bucket.requests == []
+    assert upload_quota(cast.ada(), purpose="scores").used == len(PAIRS) and bucket.requests == []
 
 
 def test_a_page_that_needs_a_file_of_a_bucket_that_is_away_says_so_and_works_later(ada, bucket):

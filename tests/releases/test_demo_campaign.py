@@ -8,7 +8,7 @@ from django.utils import timezone
 from experiments.models import AuditEntry, Campaign, Experiment, PlatformAccount
 from judgments.models import PlatformCall, Submission
 from judgments.recruitment import decisions, ledger, reconcile
-from judgments.recruitment.credentials import replace_secrets, secrets_of
+from judgments.recruitment.credentials import decrypt_secrets, replace_secrets
 from judgments.recruitment.prolific import client as prolific_client
 from judgments.recruitment.recruiter import PlatformError
 from releases.demo.campaign import closed_campaign
@@ -75,7 +75,7 @@ def test_every_page_of_recruitment_shows_it_as_simulated(ada, campaign):
 def test_nothing_can_be_sent_or_asked_with_its_account(ada, client, campaign):
     account, pages = campaign.account, "/studies/agreement/campaigns/"
     with pytest.raises(PlatformError, match="simulated example"):
-        secrets_of(account)
+        decrypt_secrets(account)
     with pytest.raises(ValueError, match="simulated example"):
         replace_secrets(account, {"token": "x" * 40}, study=campaign.experiment, by=cast.ada())
     with pytest.raises(PlatformError, match="nothing was sent"):

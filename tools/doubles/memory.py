@@ -115,7 +115,7 @@ class MemoryRecruiter(Recruiter):
                     name, row["person"], row["status"], code=row["code"], paid_bonus_minor=bonuses
                 )
 
-    def planned(self, action, campaign, **arguments):
+    def plan_calls(self, action, campaign, **arguments):
         return [PlannedCall("POST", f"/{action}/", arguments)]
 
     def outcome(self, call):

@@ -812,8 +812,8 @@ def edited_row(row: Mapping[str, Any], good: str, bad: str, language: Language) 
     """Return a drawn row with other sentences: critical regions and prefixes are those of the new ones.
 
     A method that the new sentences do not allow is switched off. The shared word of the two-prefix method is
-    the one of the drawn pair, or the word that stands in its place. Where words are written together, nobody
-    has segmented the new sentences: their characters are compared, and the segmentation is left out.
+    the one of the drawn pair, or the word that stands in its place. Where words are written together, the
+    new sentences have no segmentation: their characters are compared, and the segmentation is left out.
     """
     segments, others = (text if language.joiner else " ".join(text) for text in (good, bad))
     change = difference(segments, others, language)

@@ -71,7 +71,7 @@ def meant_fields(recognized: Mapping[str, str]) -> dict[str, Field]:
     return {**WIDE_FIELDS, **SENTENCE_FIELDS}
 
 
-def uses_of(columns: Sequence[str], mapping: Mapping[str, str]) -> dict[str, str]:
+def column_uses(columns: Sequence[str], mapping: Mapping[str, str]) -> dict[str, str]:
     """Return by column what a mapping makes of it: a field, ``factor``, or a use."""
     uses = dict.fromkeys(columns, KEPT)
     for field, column in mapping.items():
@@ -94,7 +94,7 @@ class ColumnsForm(forms.Form):
     ) -> None:
         super().__init__(prefix="column")
         self.columns, self.proposed, self.n_items = columns, proposed, n_items
-        self.uses = uses_of([column.name for column in columns], mapping)
+        self.uses = column_uses([column.name for column in columns], mapping)
         fields = meant_fields(mapping)
         self.named = set(recognize_columns(list(self.uses), fields).values())
         # a column that a mapping names keeps its choice, whatever kind of table the files are
@@ -199,7 +199,7 @@ def level_rows(
 ) -> list[dict[str, Any]]:
     """Return for each factor its levels as the page lists them: value, name and position."""
     factors = []
-    uses = uses_of([column.name for column in columns], mapping)
+    uses = column_uses([column.name for column in columns], mapping)
     for column in columns:
         if uses[column.name] != FACTOR:
             continue

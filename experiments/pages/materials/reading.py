@@ -106,7 +106,7 @@ class EncodingQuestion:
     @property
     def lines(self) -> list[tuple[int, SafeString]]:
         """The lines to check, with their non-ASCII characters marked."""
-        return [(row, _marked(line)) for row, line in self.inferred.lines]
+        return [(row, _mark_line(line)) for row, line in self.inferred.lines]
 
     @property
     def n_more(self) -> int:
@@ -116,10 +116,10 @@ class EncodingQuestion:
     @property
     def alternatives(self) -> list[tuple[str, SafeString]]:
         """Other encodings with a line as they read it."""
-        return [(encoding, _marked(line)) for encoding, line in self.inferred.alternatives]
+        return [(encoding, _mark_line(line)) for encoding, line in self.inferred.alternatives]
 
 
-def _marked(line: str) -> SafeString:
+def _mark_line(line: str) -> SafeString:
     parts = re.split(r"([^\x00-\x7f]+)", line)
     marked = (format_html("<mark>{}</mark>" if n % 2 else "{}", part) for n, part in enumerate(parts))
     return format_html_join("", "{}", ((part,) for part in marked))
@@ -152,16 +152,16 @@ def kept_encodings(first: Upload, chosen: dict[str, str]) -> dict[str, Any]:
 
 def read_or_job(uploads: Sequence[Upload], *, item: int = 1) -> Preview | Job:
     """Return what the preview shows with the present options, or the job that reads large files."""
-    return preview_or_job(PREVIEW, uploads, reading_of, without=NOT_READ, item=item)
+    return preview_or_job(PREVIEW, uploads, describe_reading, without=NOT_READ, item=item)
 
 
 @job(PREVIEW)
 def preview_materials(run: Run) -> None:
     """Read large files for their preview."""
-    store_preview(run, reading_of, purpose=PURPOSE)
+    store_preview(run, describe_reading, purpose=PURPOSE)
 
 
-def reading_of(
+def describe_reading(
     uploads: Sequence[Upload],
     item: int = 1,
     report_step: Report = lambda step: None,

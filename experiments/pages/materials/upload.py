@@ -23,16 +23,16 @@ from experiments.intake.previews import (
     UploadTables,
     import_later,
     import_now,
-    info_of,
     is_large,
+    needs_confirmation,
+    read_info,
     read_upload_tables,
     read_uploads,
-    unconfirmed,
 )
 from experiments.intake.uploads import (
-    batch_of,
     discard_uploads,
-    quotas_of,
+    find_batch,
+    list_quotas,
     save_uploads,
 )
 from experiments.materials.collection import Materials
@@ -47,21 +47,21 @@ from experiments.pages.materials.columns import (
     FACTOR,
     ColumnsForm,
     TableColumn,
+    column_uses,
     level_rows,
     meant_fields,
     posted_levels,
     posted_mapping,
-    uses_of,
 )
 from experiments.pages.materials.reading import (
     column_rows,
+    describe_reading,
     encoding_field,
     encoding_questions,
     kept_encodings,
     offer_sheets,
     posted_encodings,
     read_or_job,
-    reading_of,
     sheet_field,
     to_preview,
 )
@@ -165,7 +165,7 @@ def upload(request: HttpRequest) -> HttpResponse:
             form.add_error("files", str(error))
         else:
             return to_preview(request, reverse("material-preview", args=[uploads[0].batch]))
-    context = {"section": "materials", "form": form, "quotas": quotas_of(request.user)}
+    context = {"section": "materials", "form": form, "quotas": list_quotas(request.user)}
     return render(request, "experiments/materials_upload.html", context)
 
 
@@ -173,7 +173,7 @@ def not_found_once_deleted(view: Callable[..., HttpResponse]) -> Callable[..., H
     """Answer 404 where the upload is deleted while its preview is being made."""
 
     @wraps(view)
-    def guarded(request: HttpRequest, batch: uuid.UUID) -> HttpResponse:
+    def view_with_batch(request: HttpRequest, batch: uuid.UUID) -> HttpResponse:
         try:
             return view(request, batch)
         except (FileNotFoundError, DatabaseError):
@@ -182,12 +182,12 @@ def not_found_once_deleted(view: Callable[..., HttpResponse]) -> Callable[..., H
                 raise
             raise Http404("no such upload") from None
 
-    return guarded
+    return view_with_batch
 
 
 def own_batch(request: HttpRequest, batch: uuid.UUID) -> list[Upload]:
     """Return the upload of this user, or 404."""
-    uploads = batch_of(request.user, batch, purpose=PURPOSE)
+    uploads = find_batch(request.user, batch, purpose=PURPOSE)
     if not uploads:
         raise Http404("no such upload")
     return uploads
@@ -225,8 +225,8 @@ def preview(request: HttpRequest, batch: uuid.UUID) -> HttpResponse:
             return confirm(request, uploads, reading=reading, tables=tables)
         return redirect("material-preview", batch)
     if "proposed" not in reading:  # the form is not valid
-        reading = reading_of(uploads, tables=tables)
-    preview_context = understood(uploads, reading)
+        reading = describe_reading(uploads, tables=tables)
+    preview_context = reading_context(uploads, reading)
     is_asked = any(finding["code"] == "two_groups" for finding in preview_context.get("blocking", ()))
     if not is_asked and not uploads[0].options.get("split_paradigms"):
         del form.fields["split_paradigms"]
@@ -246,7 +246,7 @@ def choose(
     is_table = chosen["format"] in ("auto", "table")
     names = [column["name"] for column in reading["columns"]] if is_table else []
     mapping = posted_mapping(data, names)
-    factors = [name for name, use in uses_of(names, mapping).items() if use == FACTOR]
+    factors = [name for name, use in column_uses(names, mapping).items() if use == FACTOR]
     first = uploads[0]
     first.options = {
         **chosen,
@@ -269,7 +269,7 @@ def choose_left_out(first: Upload, request: HttpRequest) -> None:
         first.save(update_fields=["options"])
 
 
-def understood(uploads: list[Upload], reading: Preview) -> dict[str, Any]:
+def reading_context(uploads: list[Upload], reading: Preview) -> dict[str, Any]:
     """Return the context of what was read: first rows, report, columns; or why the files cannot be read."""
     options = uploads[0].options
     columns = [TableColumn(**column) for column in reading["columns"]]
@@ -308,7 +308,7 @@ def column_forms(
         return {}
     names = [column.name for column in columns]
     chosen = options.get("mapping") or recognized or recognize_columns(names, meant_fields({}))
-    factors = [name for name, use in uses_of(names, recognized).items() if use == FACTOR]
+    factors = [name for name, use in column_uses(names, recognized).items() if use == FACTOR]
     proposed = factors if is_proposed and not options.get("mapping") else []
     return {
         "columns": ColumnsForm(columns=columns, mapping=chosen, proposed=proposed, n_items=n_items),
@@ -321,7 +321,7 @@ def confirm(
 ) -> HttpResponse:
     """Store a small set now, a large one by a worker."""
     try:
-        info_of(uploads)
+        read_info(uploads)
         if is_large(uploads):
             refuse_unconfirmed_preview(reading, uploads[0])
             return redirect("job", import_later(uploads).pk)
@@ -340,7 +340,7 @@ def confirm(
 
 def refuse_unconfirmed_preview(reading: Preview, first: Upload) -> None:
     """Refuse files that a job has read and whose inferred encoding was not confirmed."""
-    if unconfirmed(reading, first.options):
+    if needs_confirmation(reading, first.options):
         raise BadInput("the encoding is inferred from the characters.", remedy=UNCONFIRMED)
 
 

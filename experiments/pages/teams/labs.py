@@ -13,7 +13,7 @@ from django.utils.text import capfirst
 from django.views.decorators.http import require_POST
 
 from analysis.errors import BadInput
-from experiments.intake.uploads import quota_of
+from experiments.intake.uploads import upload_quota
 from experiments.models import Lab, LabMembership
 from experiments.pages.access import AuthenticatedRequest, get_lab, get_study
 from experiments.pages.forms import ask, is_sure
@@ -99,7 +99,7 @@ def lab_context(request: AuthenticatedRequest, row: Lab, **forms_of_page: forms.
         "studies": row.studies.order_by("title", "pk"),
         "entries": row.audit.select_related("user")[:SHOWN_ENTRIES],
         "is_manager": is_manager,
-        "quota": quota_of(request.user, row),
+        "quota": upload_quota(request.user, row),
         "may_add_studies": role in LabMembership.Role.editing(),
         **(invitations_context(request, row) if is_manager else {}),
         **forms_of_page,

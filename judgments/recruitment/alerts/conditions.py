@@ -33,7 +33,7 @@ from judgments.monitoring.overview import (
     target_sessions,
 )
 from judgments.recruitment.prolific.webhooks import MAX_ATTEMPTS
-from judgments.recruitment.recruiter import label_of, recruiter_of
+from judgments.recruitment.recruiter import get_recruiter, platform_label
 from judgments.sessions.places import in_round
 from judgments.sessions.recording import PLUGIN_FAILURE
 
@@ -128,7 +128,7 @@ def _is_full(subject: Subject) -> bool:
 
 
 def idle(subject: Subject) -> Iterator[Condition]:
-    """Nobody arrived for hours while the study is open and has places."""
+    """No arrival for hours while the study is open and has places."""
     hours = subject.limits.idle_hours
     if not hours or not subject.is_open or _is_full(subject):
         return
@@ -148,7 +148,7 @@ def idle(subject: Subject) -> Iterator[Condition]:
 
 
 def _open_since(subject: Subject) -> datetime | None:
-    """The last arrival, or the moment since which people may arrive if that is later."""
+    """Time of the last arrival, or since which participants can arrive if that is later."""
     study = subject.study
     openings = AuditEntry.objects.filter(
         experiment=study, action="status", details__to=Experiment.Status.OPEN
@@ -162,7 +162,7 @@ def _open_since(subject: Subject) -> datetime | None:
 
 
 def drop_out(subject: Subject) -> Iterator[Condition]:
-    """More people than the limit left before the end, of those who came last."""
+    """Among the latest arrivals, more than the limit left before the end."""
     limit = subject.limits.drop_out_percent
     if not limit or not subject.is_open:
         return
@@ -193,7 +193,7 @@ def balance(subject: Subject) -> Iterator[Condition]:
     for campaign in subject.campaigns(*states) if n else []:
         if campaign.account_id in accounts:
             continue
-        recruiter = recruiter_of(campaign)
+        recruiter = get_recruiter(campaign)
         money, cost = recruiter.balance(), recruiter.cost(campaign, places=n)
         accounts.add(campaign.account_id)
         if money is None or money.currency != cost.currency or money.amount_minor >= cost.total_minor:
@@ -277,7 +277,7 @@ def webhook(subject: Subject) -> Iterator[Condition]:
 
 
 def _event_fault(account: PlatformAccount, now: datetime) -> str:
-    """What is wrong with the events of an account; empty where nothing is."""
+    """Return the webhook problem of an account, or ''."""
     events = PlatformEvent.objects.filter(account=account)
     last = events.aggregate(last=Max("received_at"))["last"]
     state = WebhookState.objects.filter(account=account).first()
@@ -307,7 +307,7 @@ def _subscribed_at(account: PlatformAccount) -> datetime | None:
 
 
 def plugin(subject: Subject) -> Iterator[Condition]:
-    """The plugin of the study's task failed while people took part, in the last day."""
+    """The plugin of the study's task failed during sessions of the last day."""
     events = SessionEvent.objects.filter(
         session__experiment=subject.study, kind=PLUGIN_FAILURE, at__gt=subject.now - EVENT_PERIOD
     )
@@ -333,7 +333,7 @@ def plugin(subject: Subject) -> Iterator[Condition]:
 
 
 def _label(campaign: Campaign) -> str:
-    return label_of(campaign.recruiter)
+    return platform_label(campaign.recruiter)
 
 
 #: Rules that read our own database only, and those that ask a platform.

@@ -22,7 +22,7 @@ SAME_WITHIN = timedelta(hours=12)
 SHOWN_WITH_CONDITION = ("title", "text", "address", "link")
 
 
-def settings_of(study: Experiment) -> AlertSettings:
+def alert_settings(study: Experiment) -> AlertSettings:
     """The thresholds of a study, or the defaults."""
     return AlertSettings.objects.filter(experiment=study).first() or AlertSettings(experiment=study)
 
@@ -55,7 +55,7 @@ def evaluate_all(*, is_remote: bool = False, now: datetime | None = None) -> int
 
 def evaluate(study: Experiment, rules: Mapping[Alert.Kind, Rule], *, now: datetime) -> int:
     """Raise, update and resolve the alerts of one study; returns the number raised."""
-    subject = Subject(study, settings_of(study), now)
+    subject = Subject(study, alert_settings(study), now)
     n_raised = 0
     for kind, rule in rules.items():
         try:
@@ -105,7 +105,7 @@ def _resolve(study: Experiment, kind: Alert.Kind, *, keys: Iterable[str], now: d
 
 @transaction.atomic
 def dismiss(alert: Alert, *, by: User) -> bool:
-    """Hide an alert until its condition has ended; False where somebody did already."""
+    """Hide an alert until its condition has ended; False if it is hidden already."""
     shown = Alert.objects.filter(pk=alert.pk, dismissed_at__isnull=True)
     if not shown.update(dismissed_at=timezone.now(), dismissed_by=by):
         return False

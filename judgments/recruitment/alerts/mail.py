@@ -29,12 +29,12 @@ NO_ADDRESS = "The account has no address."
 Mail = AlertPreferences.Mail
 
 
-def preferences_of(user: User) -> AlertPreferences:
-    """What a person chose about mail, or the defaults."""
+def mail_preferences(user: User) -> AlertPreferences:
+    """Return a user's mail preferences, or the defaults."""
     return AlertPreferences.objects.filter(user=user).first() or AlertPreferences(user=user)
 
 
-def zone_of(user: User, preferences: AlertPreferences) -> tzinfo:
+def mail_time_zone(user: User, preferences: AlertPreferences) -> tzinfo:
     """The time zone of the account, else that of the browser in which mail was set, else the server's."""
     chosen = Preferences.objects.filter(user=user).values_list("time_zone", flat=True).first()
     return ZoneInfo(chosen or preferences.time_zone or settings.TIME_ZONE)
@@ -80,7 +80,7 @@ def _note_missing_addresses() -> None:
 
 
 def _due(now: datetime) -> QuerySet[AlertMail]:
-    """Mail about what still holds, to people who are members still."""
+    """Mail current alerts to current members."""
     members = Membership.objects.filter(experiment=OuterRef("alert__experiment"), user=OuterRef("user"))
     return AlertMail.objects.filter(
         Q(next_attempt_at__isnull=True) | Q(next_attempt_at__lte=now),
@@ -95,8 +95,8 @@ def _due(now: datetime) -> QuerySet[AlertMail]:
 def _deliver(rows: list[AlertMail], *, now: datetime) -> bool:
     """Send one person's due mail as one message."""
     user = rows[0].user
-    preferences = preferences_of(user)
-    local = now.astimezone(zone_of(user, preferences))
+    preferences = mail_preferences(user)
+    local = now.astimezone(mail_time_zone(user, preferences))
     if preferences.mail == Mail.NEVER:
         return False
     if preferences.mail == Mail.AT_ONCE and is_quiet(preferences, local):

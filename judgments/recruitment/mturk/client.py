@@ -27,7 +27,7 @@ from botocore.exceptions import (
 from django.conf import settings
 
 from experiments.models import Mode, PlatformAccount
-from judgments.recruitment.credentials import secrets_of
+from judgments.recruitment.credentials import decrypt_secrets
 from judgments.recruitment.recruiter import AnswerLost, Busy, PlatformError, Refused
 
 REGION = "us-east-1"  # the only one of the service
@@ -68,7 +68,7 @@ class MTurkClient:
 
     def __init__(self, account: PlatformAccount) -> None:
         self.endpoint = endpoint(account)
-        secrets = secrets_of(account)
+        secrets = decrypt_secrets(account)
         keys = secrets["access_key_id"], secrets["secret_access_key"]
         self._reading = _boto_client(self.endpoint, *keys, is_reading=True)
         self._changing = _boto_client(self.endpoint, *keys, is_reading=False)
@@ -168,7 +168,7 @@ def _call(client: Any, operation: str, request: dict[str, Any], *, is_change: bo
             remedy="Try again in a few minutes; look at MTURK_ENDPOINT if it stays so.",
         ) from error
     except BotoCoreError as error:
-        raise _lost(operation, type(error).__name__.lstrip("_"), is_change=is_change) from error
+        raise _connection_error(operation, type(error).__name__.lstrip("_"), is_change=is_change) from error
     answer.pop("ResponseMetadata", None)
     return {name: _in_utc(value) for name, value in answer.items()}
 
@@ -182,7 +182,7 @@ def _in_utc(value: Any) -> Any:
     return [_in_utc(member) for member in value] if isinstance(value, list) else value
 
 
-def _lost(operation: str, reason: str, *, is_change: bool) -> PlatformError:
+def _connection_error(operation: str, reason: str, *, is_change: bool) -> PlatformError:
     if not is_change:
         return Busy(
             f"MTurk did not answer {operation} ({reason}).", remedy="Nothing changed; try again later."
@@ -207,7 +207,7 @@ def _platform_error(error: ClientError, operation: str, *, is_change: bool) -> P
             code=kind,
         )
     if status >= 500 or kind == "ServiceFault":
-        return _lost(operation, kind, is_change=is_change)
+        return _connection_error(operation, kind, is_change=is_change)
     if kind in NOT_ACCEPTED or code == "AWS.NotAuthorized":
         return _not_accepted(kind, text)
     return Refused(
@@ -219,7 +219,7 @@ def _platform_error(error: ClientError, operation: str, *, is_change: bool) -> P
 
 
 def _not_accepted(kind: str, text: str) -> Refused:
-    """What is wrong with the credentials of a request: the clock, the region or the key."""
+    """Return the problem with the credentials of a request: the clock, the region or the key."""
     text = text.rstrip(".")
     if WRONG_TIME.search(text):
         message = f"MTurk refuses the time at which this machine signed the request ({text})."

@@ -18,7 +18,7 @@ from django.utils.crypto import salted_hmac
 from experiments.models import Campaign, Experiment, Mode
 from judgments.models import PlatformIdentity, Session
 from judgments.recruitment.recruiter import ArrivalLink, HandInForm
-from judgments.sessions.protocol import protocol_of
+from judgments.sessions.protocol import load_protocol
 
 QUESTION_SCHEMA = (
     "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/ExternalQuestion.xsd"
@@ -54,7 +54,7 @@ def question_document(address: str) -> str:
     return ElementTree.tostring(root, encoding="unicode")
 
 
-def receipt_of(answer: str) -> str:
+def read_receipt(answer: str) -> str:
     """The receipt in the answer of an assignment; empty where there is none."""
     if not answer.strip() or "<!DOCTYPE" in answer:  # entities expand without limit
         return ""
@@ -71,7 +71,7 @@ def receipt_of(answer: str) -> str:
 
 @dataclass(frozen=True)
 class WorkerLink:
-    """What MTurk appended to our address."""
+    """Query parameters that MTurk appends to our address."""
 
     assignment: str = ""
     hit: str = ""
@@ -130,7 +130,7 @@ def hand_in_form(session: Session) -> HandInForm:
     The form is shown whenever the session has earned its pay, or a part of it, and as often as it is opened.
     """
     screened_out = session.status == Session.Status.SCREENED_OUT and bool(
-        protocol_of(session.version).screen_out_code
+        load_protocol(session.version).screen_out_code
     )
     identity = PlatformIdentity.objects.filter(participant=session.participant_id).first()
     if session.campaign is None or identity is None or not (session.completion_code or screened_out):
@@ -141,7 +141,7 @@ def hand_in_form(session: Session) -> HandInForm:
 
 
 def receipt_code(session: Session) -> str:
-    """What our form sends to the worker site: it tells sessions apart and says nothing about the person."""
+    """Return the content of our form for the worker site: it identifies the session, not the person."""
     return salted_hmac("mturk-receipt", session.token, algorithm="sha256").hexdigest()[:16]
 
 

@@ -34,7 +34,7 @@ from judgments.recruitment.mturk.external_question import (
     hand_in_form,
     identify_worker,
     question_document,
-    receipt_of,
+    read_receipt,
     worker_sites,
 )
 from judgments.recruitment.recruiter import (
@@ -317,7 +317,7 @@ class MTurkRecruiter(Recruiter):
         return any(row["Reason"].endswith(_reference(payment_key)) for row in rows)
 
     def outcome(self, call: PlatformCall) -> Outcome:
-        """What MTurk lists about a call whose answer was lost."""
+        """Return MTurk's record of a call whose response was lost."""
         kind, campaign = call.kind, call.campaign
         if kind in {Kind.PUBLISH, Kind.ADD_PLACES}:
             return self._outcome_of_hits(call)
@@ -355,7 +355,7 @@ class MTurkRecruiter(Recruiter):
 
     # Dry run
 
-    def planned(self, action: str, campaign: Campaign, **arguments: Any) -> list[PlannedCall]:
+    def plan_calls(self, action: str, campaign: Campaign, **arguments: Any) -> list[PlannedCall]:
         """The requests that a call would send."""
         key = arguments.get("key", "")
         requests: list[tuple[str, Mapping[str, Any]]] = []
@@ -585,7 +585,7 @@ def _requirements(campaign: Campaign) -> list[dict[str, Any]]:
             )
     if took_part := campaign.platform_data.get(TOOK_PART):
         rows.append({"QualificationTypeId": took_part, "Comparator": "DoesNotExist"})
-    # Hidden from who does not meet them, so that nobody previews what they cannot accept.
+    # Hide HITs from workers who do not qualify.
     return [{**row, "ActionsGuarded": "DiscoverPreviewAndAccept"} for row in rows]
 
 
@@ -661,7 +661,7 @@ def _submission(assignment: Mapping[str, Any]) -> PlatformSubmission:
         started_at=assignment.get("AcceptTime"),
         submitted_at=assignment.get("SubmitTime"),
         decide_by=assignment.get("AutoApprovalTime"),
-        data={"hit": assignment["HITId"], "receipt": receipt_of(assignment.get("Answer", ""))},
+        data={"hit": assignment["HITId"], "receipt": read_receipt(assignment.get("Answer", ""))},
     )
 
 

@@ -19,7 +19,7 @@ from experiments.pages.access import AuthenticatedRequest, get_study, may_edit
 from judgments.recruitment import credentials
 from judgments.recruitment.pages.campaign_access import action, mode_note, sentence
 from judgments.recruitment.prolific import webhooks
-from judgments.recruitment.recruiter import Money, adapter, label_of
+from judgments.recruitment.recruiter import Money, adapter, platform_label
 
 CURRENCIES = {"prolific": ("GBP", "USD"), "mturk": ("USD",)}
 WHERE = {  # where a person gets a token on the platform's own site
@@ -40,7 +40,7 @@ class AccountForm(forms.Form):
     def __init__(self, *args: Any, platform: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.platform = platform
-        self.fields["label"].initial = label_of(platform)
+        self.fields["label"].initial = platform_label(platform)
         mode, currency = self.fields["mode"], self.fields["currency"]
         has_sandbox = platform == "mturk" or adapter(platform).has_sandbox
         currencies = CURRENCIES.get(platform) or adapter(platform).currencies
@@ -88,11 +88,11 @@ def _secrets(platform: str, values: Mapping[str, Any]) -> dict[str, str]:
 def _page(
     request: AuthenticatedRequest, study: Experiment, *, form: AccountForm | None = None, status: int = 200
 ) -> HttpResponse:
-    accounts = credentials.accounts_of(study).select_related("owner")
+    accounts = credentials.usable_accounts(study).select_related("owner")
     rows = [
         {
             "account": account,
-            "platform": label_of(account.platform),
+            "platform": platform_label(account.platform),
             "mode": mode_note(account),
             "is_own": account.owner_id == request.user.pk,
             "has_events": bool(account.options.get("subscriptions")),
@@ -112,7 +112,7 @@ def _page(
         "page": "campaigns",
         "rows": rows,
         "new": [
-            {"label": label_of(name), "name": name, "form": form, "plugin": adapter(name).plugin}
+            {"label": platform_label(name), "name": name, "form": form, "plugin": adapter(name).plugin}
             for name, form in forms_by_platform.items()
         ],
         "attachable": credentials.attachable(study, by=request.user),
@@ -158,7 +158,7 @@ def add(request: AuthenticatedRequest, slug: str, platform: str) -> HttpResponse
 
 
 def _own_account(study: Experiment, number: int) -> PlatformAccount:
-    return get_object_or_404(credentials.accounts_of(study), pk=number)
+    return get_object_or_404(credentials.usable_accounts(study), pk=number)
 
 
 def _back(study: Experiment, **_numbers: int) -> HttpResponse:
@@ -192,7 +192,7 @@ def test_connection(request: AuthenticatedRequest, study: Experiment, *, account
 @sensitive_post_parameters()
 @action(_back)
 def replace_token(request: AuthenticatedRequest, study: Experiment, *, account_id: int) -> None:
-    """Replace the secrets of an account of one's own."""
+    """Replace the secrets of the user's account."""
     account = _own_account(study, account_id)
     credentials.replace_secrets(
         account, _secrets(account.platform, request.POST), study=study, by=request.user
@@ -226,7 +226,7 @@ def remove(request: AuthenticatedRequest, study: Experiment, *, account_id: int)
 
 @action(_back)
 def attach(request: AuthenticatedRequest, study: Experiment, *, account_id: int) -> None:
-    """Let the study use an account of one's own from another study."""
+    """Use the user's account from another study in this study."""
     user: User = request.user
     account = get_object_or_404(credentials.attachable(study, by=user), pk=account_id)
     credentials.attach(account, study, by=user)

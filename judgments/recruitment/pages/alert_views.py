@@ -79,9 +79,9 @@ def alerts(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     study = get_study(request.user, slug, editing=request.method == "POST")
     if study.origin != Experiment.Origin.COLLECTED:
         raise Http404("an imported study has no recruitment")
-    form = SettingsForm(request.POST or None, instance=evaluation.settings_of(study))
+    form = SettingsForm(request.POST or None, instance=evaluation.alert_settings(study))
     if request.method == "POST" and form.is_valid():
-        before = {name: getattr(evaluation.settings_of(study), name) for name in form.cleaned_data}
+        before = {name: getattr(evaluation.alert_settings(study), name) for name in form.cleaned_data}
         AlertSettings.objects.update_or_create(experiment=study, defaults=form.cleaned_data)
         values = differences(before, form.cleaned_data)
         audit(request.user, study, "alert limits", **form.cleaned_data, values=values)
@@ -116,7 +116,7 @@ def dismiss(request: AuthenticatedRequest, slug: str, alert_id: int) -> HttpResp
 @login_required
 def preferences(request: AuthenticatedRequest) -> HttpResponse:
     """A person's own mail about alerts."""
-    stored = mail.preferences_of(request.user)
+    stored = mail.mail_preferences(request.user)
     studies = Experiment.objects.filter(
         memberships__user=request.user, origin=Experiment.Origin.COLLECTED
     ).order_by("title", "pk")

@@ -19,7 +19,7 @@ from experiments.models import Campaign, Experiment, Mode, PlatformAccount
 from experiments.pages.access import AuthenticatedRequest, get_study
 from judgments.models import PlatformCall
 from judgments.recruitment.credentials import is_simulated
-from judgments.recruitment.recruiter import RECRUITERS, adapter, label_of
+from judgments.recruitment.recruiter import RECRUITERS, adapter, platform_label
 
 View = Callable[..., HttpResponse]
 Action = Callable[..., HttpResponse | None]
@@ -27,7 +27,7 @@ Action = Callable[..., HttpResponse | None]
 
 @dataclass(frozen=True)
 class ModeNote:
-    """What the mode of an account means for money, for the band on every page of a campaign."""
+    """Return the effect of an account's mode on money, for the band on every page of a campaign."""
 
     is_live: bool
     word: str
@@ -36,7 +36,7 @@ class ModeNote:
 
 def mode_note(account: PlatformAccount) -> ModeNote:
     """Say whether calls with this account spend money."""
-    label = label_of(account.platform)
+    label = platform_label(account.platform)
     if is_simulated(account):
         text = f"An example with simulated participants and payments; nothing is ever sent to {label}."
         return ModeNote(False, "Test mode, simulated", text)
@@ -58,8 +58,8 @@ def mode_note(account: PlatformAccount) -> ModeNote:
 
 
 def _plugin_mode_note(platform: str) -> ModeNote:
-    """What test mode means for a platform that a package offers."""
-    label = label_of(platform)
+    """Return the effect of test mode on a plugin's platform."""
+    label = platform_label(platform)
     if platform in RECRUITERS and adapter(platform).has_sandbox:
         return ModeNote(False, "Sandbox", f"Calls go to the sandbox of {label}: no real money.")
     return ModeNote(False, "Test mode", f"Nothing is published, decided or paid on {label}.")
@@ -77,7 +77,7 @@ def get_campaign(study: Experiment, number: int) -> Campaign:
 
 
 def sentence(error: BadInput) -> str:
-    """What an error says, as a sentence for a message on the page."""
+    """Return an error as a sentence for a message on the page."""
     text = f"{error.message} {error.remedy}".strip()
     return text[:1].upper() + text[1:]
 
@@ -92,7 +92,7 @@ def action(back: Callable[..., HttpResponse]) -> Callable[[Action], View]:
         @login_required
         @require_POST
         @wraps(view)
-        def guarded(request: AuthenticatedRequest, slug: str, **numbers: int) -> HttpResponse:
+        def view_with_campaign(request: AuthenticatedRequest, slug: str, **numbers: int) -> HttpResponse:
             study = get_study(request.user, slug, editing=True)
             try:
                 response = view(request, study, **numbers)
@@ -101,7 +101,7 @@ def action(back: Callable[..., HttpResponse]) -> Callable[[Action], View]:
                 response = None
             return response or back(study, **numbers)
 
-        return guarded
+        return view_with_campaign
 
     return wrap
 
@@ -118,14 +118,14 @@ def report(request: HttpRequest, call: PlatformCall, *, done: str) -> None:
         messages.error(request, call.problem or "This was not sent yet. Try again in a moment.")
 
 
-def context_of(study: Experiment, campaign: Campaign, **more: Any) -> dict[str, Any]:
-    """What every page of a campaign shows: the study, the campaign and its mode."""
+def campaign_context(study: Experiment, campaign: Campaign, **more: Any) -> dict[str, Any]:
+    """Return the context of every page of a campaign: the study, the campaign and its mode."""
     assert campaign.account is not None
     return {
         "study": study,
         "page": "campaigns",
         "campaign": campaign,
-        "platform": label_of(campaign.recruiter),
+        "platform": platform_label(campaign.recruiter),
         "mode": mode_note(campaign.account),
         **more,
     }

@@ -22,11 +22,11 @@ from judgments.models import Alert as RaisedAlert
 from judgments.models import PlatformCall, Session, Submission
 from judgments.recruitment import campaigns, decisions, ledger
 from judgments.recruitment.alerts.evaluation import open_alerts
-from judgments.recruitment.credentials import accounts_of
+from judgments.recruitment.credentials import usable_accounts
 from judgments.recruitment.demographics import DEMOGRAPHICS
 from judgments.recruitment.pages.campaign_access import (
     action,
-    context_of,
+    campaign_context,
     get_campaign,
     mode_note,
     platform_campaigns,
@@ -34,7 +34,7 @@ from judgments.recruitment.pages.campaign_access import (
 )
 from judgments.recruitment.pages.setup_views import AmountField, first_open_step
 from judgments.recruitment.reconcile import RECONCILE, reconcile_later
-from judgments.recruitment.recruiter import label_of
+from judgments.recruitment.recruiter import platform_label
 
 Status, CallState = Submission.Status, PlatformCall.State
 SOON = timedelta(hours=48)  # before the platform approves by itself
@@ -85,7 +85,7 @@ def campaign_list(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     rows = [
         {
             "campaign": campaign,
-            "platform": label_of(campaign.recruiter),
+            "platform": platform_label(campaign.recruiter),
             "mode": mode_note(campaign.account),
             "address": _address(campaign),
         }
@@ -101,7 +101,7 @@ def campaign_list(request: AuthenticatedRequest, slug: str) -> HttpResponse:
         "study": study,
         "page": "campaigns",
         "rows": rows,
-        "n_accounts": accounts_of(study).count(),
+        "n_accounts": usable_accounts(study).count(),
         "alerts": open_alerts(Experiment.objects.filter(pk=study.pk)),
         "may_edit": may_edit(request.user, study),
     }
@@ -132,9 +132,9 @@ def _page(
 ) -> HttpResponse:
     if stored.state == Campaign.State.DRAFT:
         return redirect(_address(stored))
-    counts = counts_of(stored)
+    counts = count_submissions(stored)
     spent = ledger.spent(stored)
-    context = context_of(
+    context = campaign_context(
         study,
         stored,
         tab="overview",
@@ -147,7 +147,7 @@ def _page(
             campaign=stored, status=Status.SUBMITTED, decision=Submission.Decision.NONE
         ).count(),
         spent=format_money(spent, stored.currency),
-        alerts=alerts_of(stored),
+        alerts=campaign_alerts(stored),
         # The deadline is among the alerts above, which are computed for this page.
         raised=open_alerts(Experiment.objects.filter(pk=study.pk))
         .filter(Q(campaign=stored) | Q(campaign=None))
@@ -169,7 +169,7 @@ def _page(
     return render(request, "judgments/recruitment/campaign.html", context, status=status)
 
 
-def counts_of(campaign: Campaign) -> dict[str, int]:
+def count_submissions(campaign: Campaign) -> dict[str, int]:
     """Submissions by status."""
     rows = Submission.objects.filter(campaign=campaign).order_by()
     return dict(rows.values_list("status").annotate(n=Count("pk")))
@@ -197,8 +197,8 @@ def _limit_values(campaign: Campaign) -> dict[str, str]:
     }
 
 
-def alerts_of(campaign: Campaign) -> list[Alert]:
-    """What needs a person, the most urgent first."""
+def campaign_alerts(campaign: Campaign) -> list[Alert]:
+    """Return the open alerts, the most urgent first."""
     return [alert for find in ALERTS for alert in find(campaign)]
 
 
@@ -206,7 +206,7 @@ def _unknown_alert(campaign: Campaign) -> list[Alert]:
     n = PlatformCall.objects.filter(campaign=campaign, state__in=[CallState.UNKNOWN, CallState.SENT]).count()
     if not n:
         return []
-    label = label_of(campaign.recruiter)
+    label = platform_label(campaign.recruiter)
     return [
         Alert(
             f"{plural(n, 'call')} without an answer",
@@ -233,7 +233,7 @@ def _deadline_alert(campaign: Campaign) -> list[Alert]:
     return [
         Alert(
             f"{plural(facts['n'], 'submission')} approved automatically, the first in {hours} h",
-            f"{label_of(campaign.recruiter)} approves and pays submissions without a decision.",
+            f"{platform_label(campaign.recruiter)} approves and pays submissions without a decision.",
             _submissions_address(campaign, "show=undecided"),
             "Decide now",
         )
@@ -258,7 +258,7 @@ def _mismatch_alert(campaign: Campaign) -> list[Alert]:
     n = Submission.objects.filter(campaign=campaign).exclude(mismatches=[]).count()
     if not n:
         return []
-    label = label_of(campaign.recruiter)
+    label = platform_label(campaign.recruiter)
     return [
         Alert(
             f"{plural(n, 'submission differs', 'submissions differ')} between {label} and your data",
@@ -276,7 +276,7 @@ def _failed_alert(campaign: Campaign) -> list[Alert]:
         return []
     return [
         Alert(
-            f"{plural(n, 'call')} refused by {label_of(campaign.recruiter)}",
+            f"{plural(n, 'call')} refused by {platform_label(campaign.recruiter)}",
             "Nothing happened there. Each row says why and what to do.",
             f"{reverse('study-payments', args=[campaign.experiment.slug])}?state=failed",
             "Show them",
@@ -303,7 +303,7 @@ def _stale_alert(campaign: Campaign) -> list[Alert]:
     read_at = campaign.reconciled_at
     if read_at is not None and read_at > timezone.now() - STALE:
         return []
-    label = label_of(campaign.recruiter)
+    label = platform_label(campaign.recruiter)
     when = f"was read last at {read_at:%Y-%m-%d %H:%M} UTC" if read_at else "was not read yet"
     return [Alert(f"The list of submissions {when}", f"Read it from {label} before you decide.")]
 
@@ -332,7 +332,7 @@ def _to_page(study: Experiment, *, campaign_id: int) -> HttpResponse:
 def act(request: AuthenticatedRequest, study: Experiment, *, campaign_id: int) -> None:
     """Pause, resume, stop or close a campaign, by the button that was pressed."""
     stored = get_campaign(study, campaign_id)
-    label, chosen = label_of(stored.recruiter), request.POST.get("action", "")
+    label, chosen = platform_label(stored.recruiter), request.POST.get("action", "")
     if chosen == "close":
         call = campaigns.close(stored, by=request.user)
         report(request, call, done="The campaign is closed: everybody is decided and paid.")
@@ -384,7 +384,7 @@ def read_platform(
     """Queue a reconciliation with the platform's list; back to the page from which it was asked for."""
     stored = get_campaign(study, campaign_id)
     reconcile_later(stored, by=request.user)
-    messages.success(request, f"Submissions are being read from {label_of(stored.recruiter)}.")
+    messages.success(request, f"Submissions are being read from {platform_label(stored.recruiter)}.")
     if request.POST.get("back") == "submissions":
         return redirect("study-submissions", study.slug, campaign_id)
     return None

@@ -97,7 +97,7 @@ class ChannelForm(forms.Form):
 
     @property
     def returns(self) -> list[forms.BoundField]:
-        """Where people are sent at the end."""
+        """Return links at the end of a session."""
         return [self[f"return_{outcome}"] for outcome in OUTCOMES]
 
     def clean_name(self) -> str:
@@ -127,7 +127,7 @@ class ChannelForm(forms.Form):
         )
 
 
-def values_of(channel: Campaign) -> dict[str, Any]:
+def initial_values(channel: Campaign) -> dict[str, Any]:
     """Initial values of the form of a channel."""
     options = channel.options
     return {
@@ -140,7 +140,7 @@ def values_of(channel: Campaign) -> dict[str, Any]:
 
 
 class LinksForm(forms.Form):
-    """People who get a link of their own each, as rows whose first column is the label."""
+    """Participants with personal links, as rows whose first column is the label."""
 
     labels = forms.CharField(
         required=False,
@@ -229,7 +229,7 @@ def _table(text: str) -> list[tuple[int, list[str]]]:
 
 
 class QuotaForm(forms.Form):
-    """At most so many people with one answer."""
+    """Limit of participants with one answer."""
 
     question = forms.ChoiceField(required=False, label="Question")
     answer = forms.CharField(required=False, max_length=200, label="Answer or range")
@@ -278,7 +278,7 @@ def _channels_page(
             "link": shared_link(request, channel),
             "preset": _preset_label(channel),
         }
-        for channel in _counted(study)
+        for channel in _channels_with_counts(study)
     ]
     context = {
         "study": study,
@@ -295,8 +295,8 @@ def _channels_page(
     return render(request, "judgments/channels.html", context, status=status)
 
 
-def _counted(study: Experiment) -> Any:
-    """The study's channels with the number of people in each state; pilots and previews are left out."""
+def _channels_with_counts(study: Experiment) -> Any:
+    """Return the study's channels with participants by state; pilots and previews are left out."""
     people = Q(sessions__is_test=False)
     is_held = Q(
         sessions__in=Session.objects.filter(holds_place(timezone.now()), experiment=study, is_test=False)
@@ -383,7 +383,7 @@ def channel(request: AuthenticatedRequest, slug: str, name: str) -> HttpResponse
     editing = request.method == "POST"
     study = get_locked_study(request.user, slug) if editing else get_study(request.user, slug)
     stored = _own_channel(study, name)
-    current = ChannelForm(initial=values_of(stored), study=study, channel=stored)
+    current = ChannelForm(initial=initial_values(stored), study=study, channel=stored)
     form, status = current, 200
     is_stale = False
     if editing:
@@ -413,7 +413,7 @@ def channel(request: AuthenticatedRequest, slug: str, name: str) -> HttpResponse
 
 def _save_channel(request: AuthenticatedRequest, stored: Campaign, form: ChannelForm) -> bool:
     """Store the settings of a channel with their history; False with an error in the form."""
-    before = values_of(stored)
+    before = initial_values(stored)
     try:
         options = form.options(str(stored.options.get("preset", "")))
     except BadInput as error:
@@ -422,7 +422,7 @@ def _save_channel(request: AuthenticatedRequest, stored: Campaign, form: Channel
     stored.name, stored.places = form.cleaned_data["name"], form.cleaned_data["places"] or 0
     stored.options = options
     stored.save(update_fields=["name", "places", "options"])
-    after = values_of(stored)
+    after = initial_values(stored)
     changed = {key: [before[key], after[key]] for key in after if before[key] != after[key]}
     if changed:
         values = {key: {"old": old, "new": new} for key, (old, new) in changed.items()}

@@ -20,7 +20,7 @@ from judgments.recruitment.demographics import (
     join_export,
     store_answers,
 )
-from judgments.recruitment.pages.campaign_access import context_of, get_campaign, sentence
+from judgments.recruitment.pages.campaign_access import campaign_context, get_campaign, sentence
 
 SALT = "demographics"
 PREVIEW_SECONDS = 3600
@@ -87,7 +87,7 @@ def _page(
             salt=SALT,
             compress=True,
         )
-    context = context_of(
+    context = campaign_context(
         campaign.experiment,
         campaign,
         tab="overview",

@@ -25,7 +25,7 @@ from judgments.models import PlatformCall
 from judgments.recruitment import decisions, ledger
 from judgments.recruitment.credentials import platform_secrets
 from judgments.recruitment.pages.campaign_access import action, platform_campaigns, report
-from judgments.recruitment.recruiter import label_of, recruiter_of
+from judgments.recruitment.recruiter import get_recruiter, platform_label
 
 Kind, State = PlatformCall.Kind, PlatformCall.State
 PER_PAGE = 50
@@ -104,13 +104,13 @@ def payments(request: AuthenticatedRequest, slug: str) -> HttpResponse:
         "study": study,
         "page": "payments",
         "form": form,
-        "stages": stages_of(study),
+        "stages": payment_stages(study),
         "page_of_calls": page,
         "query": "&".join(f"{name}={value}" for name, value in filters.items() if value),
         "is_filtered": any(filters.values()),
-        "platforms": {name: label_of(name) for name in platform_secrets()},
+        "platforms": {name: platform_label(name) for name in platform_secrets()},
         "unknown": list(unknown[:PER_PAGE]),
-        "sums": sums_of(study),
+        "sums": payment_sums(study),
         "waiting": [
             (campaign, n)
             for campaign in platform_campaigns(study)
@@ -122,7 +122,7 @@ def payments(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     return render(request, "judgments/recruitment/payments.html", context)
 
 
-def stages_of(study: Experiment) -> list[Stage]:
+def payment_stages(study: Experiment) -> list[Stage]:
     """Payments by state; prepared bonuses count in the call that pays them."""
     calls = PlatformCall.objects.filter(campaign__experiment=study, kind__in=Kind.spending()).order_by()
     sums: dict[str, list[str]] = defaultdict(list)
@@ -139,7 +139,7 @@ def stages_of(study: Experiment) -> list[Stage]:
     ]
 
 
-def sums_of(study: Experiment) -> list[SumRow]:
+def payment_sums(study: Experiment) -> list[SumRow]:
     """Confirmed payments by campaign, kind and currency; test mode is told apart."""
     rows = []
     for total in ledger.totals(study):
@@ -159,7 +159,7 @@ def sums_of(study: Experiment) -> list[SumRow]:
 
 
 def _what(total: ledger.Total) -> str:
-    """What a sum is of: one call approves one reward, and may pay many bonuses."""
+    """Return the kinds of a sum: one call approves one reward, and may pay many bonuses."""
     if total.kind == Kind.APPROVE:
         return plural(total.n, "reward")
     return f"bonuses in {plural(total.n, 'call')}"
@@ -180,8 +180,8 @@ def _own_call(study: Experiment, number: int) -> PlatformCall:
 def ask_platform(request: AuthenticatedRequest, study: Experiment, *, call_id: int) -> None:
     """Ask the platform about a call without an answer, before anything is sent again."""
     call = _own_call(study, call_id)
-    label = label_of(call.campaign.recruiter)
-    if not ledger.unresolved(call.campaign).filter(pk=call.pk).exists():
+    label = platform_label(call.campaign.recruiter)
+    if not ledger.unresolved_calls(call.campaign).filter(pk=call.pk).exists():
         if call.state in {State.SENT, State.UNKNOWN}:
             minutes = round(ledger.ASK_AFTER.total_seconds() / 60)
             messages.info(
@@ -191,7 +191,7 @@ def ask_platform(request: AuthenticatedRequest, study: Experiment, *, call_id: i
         else:
             messages.info(request, f"This call is {call.get_state_display()} now.")
         return
-    ledger.resolve(call, recruiter=recruiter_of(call.campaign))
+    ledger.resolve(call, recruiter=get_recruiter(call.campaign))
     if call.state == State.PLANNED:
         messages.success(request, f"{label} did not act. The call can be sent again.")
     else:

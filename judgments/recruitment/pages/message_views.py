@@ -13,9 +13,9 @@ from analysis.power.money import format_money
 from experiments.models import Campaign
 from experiments.pages.access import AuthenticatedRequest, get_study, may_edit
 from judgments.models import PlatformIdentity, Session, Submission
-from judgments.recruitment.pages.campaign_access import context_of, get_campaign, sentence
-from judgments.recruitment.pages.submission_views import LONGEST_MESSAGE, SubmissionRow, rows_of
-from judgments.recruitment.recruiter import Message, PlatformError, Recruiter, recruiter_of
+from judgments.recruitment.pages.campaign_access import campaign_context, get_campaign, sentence
+from judgments.recruitment.pages.submission_views import LONGEST_MESSAGE, SubmissionRow, build_rows
+from judgments.recruitment.recruiter import Message, PlatformError, Recruiter, get_recruiter
 
 CODE_MISMATCHES = {"no_code", "other_code"}
 SHOWN_ROWS = 50
@@ -35,7 +35,7 @@ class CodeRow:
 
 @dataclass(frozen=True)
 class Letter:
-    """What a participant wrote, with the facts of the submission, if it is one of the campaign."""
+    """A message of a participant, with the facts of the submission, if it is one of the campaign."""
 
     message: Message
     row: SubmissionRow | None
@@ -46,15 +46,15 @@ def codes(request: AuthenticatedRequest, slug: str, campaign_id: int) -> HttpRes
     """Decide about submissions without a valid code, and read what participants wrote."""
     study = get_study(request.user, slug)
     campaign = get_campaign(study, campaign_id)
-    recruiter = recruiter_of(campaign)
+    recruiter = get_recruiter(campaign)
     waiting = Submission.objects.filter(
         campaign=campaign, status=Submission.Status.SUBMITTED, decision=""
     ).exclude(mismatches=[])
     numbers = [row.pk for row in waiting.order_by("decide_by", "pk") if CODE_MISMATCHES & set(row.mismatches)]
-    shown = rows_of(campaign, Submission.objects.filter(pk__in=numbers[:SHOWN_ROWS]).order_by("pk"))
+    shown = build_rows(campaign, Submission.objects.filter(pk__in=numbers[:SHOWN_ROWS]).order_by("pk"))
     are_read = "messages" in request.GET and recruiter.has_messages
     letters, problem = _letters(campaign, recruiter) if are_read else ([], "")
-    context = context_of(
+    context = campaign_context(
         study,
         campaign,
         tab="codes",
@@ -94,16 +94,18 @@ def _code_row(row: SubmissionRow) -> CodeRow:
 
 
 def _letters(campaign: Campaign, recruiter: Recruiter) -> tuple[Sequence[Letter], str]:
-    """What participants of the campaign wrote lately, the newest first, and what went wrong."""
+    """Return recent messages of participants, the newest first, and errors."""
     try:
         messages = recruiter.recent_messages(campaign, since=timezone.now() - PERIOD)
     except PlatformError as error:
         return [], sentence(error)
-    # The vault's ids are encrypted, so people are matched here and not by the database.
+    # The vault's ids are encrypted, so participants are matched here and not by the database.
     identities = PlatformIdentity.objects.filter(participant__sessions__submission__campaign=campaign)
     persons = {row.external_id: row.participant_id for row in identities}
     written = [message for message in messages if message.person in persons][:MOST_MESSAGES]
     writers = {persons[message.person] for message in written}
-    rows = rows_of(campaign, Submission.objects.filter(campaign=campaign, session__participant__in=writers))
+    rows = build_rows(
+        campaign, Submission.objects.filter(campaign=campaign, session__participant__in=writers)
+    )
     by_participant = {row.session.session.participant_id: row for row in rows if row.session}
     return [Letter(message, by_participant.get(persons[message.person])) for message in written], ""

@@ -29,10 +29,10 @@ from experiments.studies.completion_url import checked_address
 from experiments.studies.readiness import summarize_lists
 from judgments.models import Session
 from judgments.recruitment import campaigns
-from judgments.recruitment.credentials import accounts_of, is_simulated
+from judgments.recruitment.credentials import is_simulated, usable_accounts
 from judgments.recruitment.pages.campaign_access import (
     action,
-    context_of,
+    campaign_context,
     get_campaign,
     mode_note,
     report,
@@ -53,8 +53,8 @@ from judgments.recruitment.recruiter import (
     Level,
     PlatformError,
     adapter,
-    label_of,
-    recruiter_of,
+    get_recruiter,
+    platform_label,
 )
 
 Kind = campaigns.Kind
@@ -296,7 +296,7 @@ def _pay_values(campaign: Campaign) -> dict[str, Any]:
 
 
 class ProlificWhoForm(forms.Form):
-    """Filters by title, devices, and the group of people who took part before."""
+    """Filters by title, devices, and the group of earlier participants."""
 
     devices = forms.MultipleChoiceField(
         choices=DEVICES,
@@ -446,7 +446,7 @@ class PluginWhoForm(forms.Form):
     def __init__(self, *args: Any, campaign: Campaign, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.campaign = campaign
-        self.fields.update(recruiter_of(campaign).setting_fields(campaign))
+        self.fields.update(get_recruiter(campaign).setting_fields(campaign))
 
     def settings(self) -> dict[str, Any]:
         """The settings as they are stored: JSON."""
@@ -455,12 +455,12 @@ class PluginWhoForm(forms.Form):
 
 
 class CompletionForm(forms.Form):
-    """What participants read on the platform, and what happens at the end."""
+    """Texts on the platform, and the end of a session."""
 
     def __init__(self, *args: Any, campaign: Campaign, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.campaign = campaign
-        label, limits = label_of(campaign.recruiter), longest_texts(campaign.recruiter)
+        label, limits = platform_label(campaign.recruiter), longest_texts(campaign.recruiter)
         fields = self.fields
         fields["title"] = forms.CharField(
             max_length=limits["title"],
@@ -596,7 +596,7 @@ def step_states(campaign: Campaign, here: str, *, findings: Sequence[Finding] = 
 
 def _notes(campaign: Campaign) -> dict[str, str]:
     assert campaign.account is not None
-    notes = {"platform": f"{label_of(campaign.recruiter)}, {mode_note(campaign.account).word.lower()}"}
+    notes = {"platform": f"{platform_label(campaign.recruiter)}, {mode_note(campaign.account).word.lower()}"}
     if campaign.places and campaign.reward_minor and campaign.estimated_minutes:
         reward = format_money(campaign.reward_minor, campaign.currency)
         notes["pay"] = f"{campaign.places:,} × {reward}, {campaign.estimated_minutes} min"
@@ -628,7 +628,7 @@ def start(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     study = get_study(request.user, slug, editing=editing)
     if study.origin != Experiment.Origin.COLLECTED:
         raise Http404("an imported study has no recruitment")
-    accounts = [account for account in accounts_of(study) if not is_simulated(account)]
+    accounts = [account for account in usable_accounts(study) if not is_simulated(account)]
     if editing:
         account = next((row for row in accounts if str(row.pk) == request.POST.get("account")), None)
         if account is None:
@@ -639,7 +639,7 @@ def start(request: AuthenticatedRequest, slug: str) -> HttpResponse:
         "study": study,
         "page": "campaigns",
         "may_edit": may_edit(request.user, study),
-        "choices": [(row, label_of(row.platform), mode_note(row)) for row in accounts],
+        "choices": [(row, platform_label(row.platform), mode_note(row)) for row in accounts],
         "labels": list(STEPS.values()),
     }
     return render(request, "judgments/recruitment/start.html", context, status=422 if editing else 200)
@@ -743,7 +743,7 @@ def _platform_filters(campaign: Campaign) -> list[FilterOption]:
 
 
 def _prolific(campaign: Campaign) -> ProlificRecruiter:
-    recruiter = recruiter_of(campaign)
+    recruiter = get_recruiter(campaign)
     assert isinstance(recruiter, ProlificRecruiter)
     return recruiter
 
@@ -759,7 +759,7 @@ def _render(
 ) -> HttpResponse:
     names = list(STEPS)
     is_editor = may_edit(request.user, campaign.experiment)
-    context = context_of(
+    context = campaign_context(
         campaign.experiment,
         campaign,
         form=form,
@@ -772,7 +772,7 @@ def _render(
         **more,
     )
     if name == "pay":
-        context["money"] = money_of(campaign)
+        context["money"] = campaign_money(campaign)
     if name == "who" and isinstance(form, ProlificWhoForm):
         shown = {option.id for option in form.filters}
         context["addable"] = [option for option in _platform_filters(campaign) if option.id not in shown]
@@ -793,7 +793,7 @@ def outcome_rows(campaign: Campaign) -> list[dict[str, str]]:
 
 
 def _effect(actions: Sequence[Mapping[str, Any]], campaign: Campaign) -> str:
-    """What a completion path's actions do, in words."""
+    """Describe the actions of a completion path."""
     for row in actions:
         match row["action"]:
             case "AUTOMATICALLY_APPROVE":
@@ -809,7 +809,7 @@ def _effect(actions: Sequence[Mapping[str, Any]], campaign: Campaign) -> str:
 
 
 def _eligible(campaign: Campaign) -> str:
-    """How many people match the stored filters, in words."""
+    """Describe the number of eligible participants for the stored filters."""
     try:
         n = _prolific(campaign).eligible(campaign)
     except PlatformError as error:
@@ -840,7 +840,7 @@ class CampaignMoney:
         ]
 
 
-def money_of(campaign: Campaign) -> CampaignMoney:
+def campaign_money(campaign: Campaign) -> CampaignMoney:
     """Ask the platform what the places cost, and compare the pay per hour with its minimum."""
     cost, problem = None, ""
     rates: tuple[int, int] | None = None
@@ -854,29 +854,29 @@ def money_of(campaign: Campaign) -> CampaignMoney:
     hourly = campaigns.hourly_minor(campaign) if campaign.reward_minor else None
     minimum, recommended = rates or (0, 0)
 
-    def shown(minor: int | None) -> str:
+    def show_money(minor: int | None) -> str:
         return format_money(minor, campaign.currency) if minor else ""
 
     return CampaignMoney(
         cost,
-        shown(cost.total_minor) if cost else "",
+        show_money(cost.total_minor) if cost else "",
         problem,
-        shown(hourly),
-        shown(minimum),
-        shown(recommended),
+        show_money(hourly),
+        show_money(minimum),
+        show_money(recommended),
         is_low=bool(hourly and hourly < minimum),
     )
 
 
 def _review(request: AuthenticatedRequest, study: Experiment, campaign: Campaign) -> HttpResponse:
     findings, calls, problem = [], [], ""
-    money = money_of(campaign)
+    money = campaign_money(campaign)
     try:
         findings = campaigns.checks(campaign)
         calls = campaigns.dry_run(campaign, Kind.PUBLISH)
     except BadInput as error:
         problem = sentence(error)
-    context = context_of(
+    context = campaign_context(
         study,
         campaign,
         step="review",
@@ -943,7 +943,7 @@ def publish(request: AuthenticatedRequest, study: Experiment, *, campaign_id: in
                 "the total was not confirmed: nothing was sent.", remedy=f"Type {expected} and publish again."
             )
     call = campaigns.publish(campaign, by=request.user)
-    label = label_of(campaign.recruiter)
+    label = platform_label(campaign.recruiter)
     report(request, call, done=f"The campaign is published on {label}.")
     is_published = campaign.state != Campaign.State.DRAFT
     return redirect("study-campaign", study.slug, campaign.pk) if is_published else None

@@ -35,10 +35,16 @@ from judgments.models import (
 )
 from judgments.monitoring.session_summaries import SessionSummary, with_sessions
 from judgments.recruitment import decisions, ledger, payments
-from judgments.recruitment.pages.campaign_access import action, context_of, get_campaign, report, sentence
-from judgments.recruitment.pages.campaign_views import counts_of, current_job
+from judgments.recruitment.pages.campaign_access import (
+    action,
+    campaign_context,
+    get_campaign,
+    report,
+    sentence,
+)
+from judgments.recruitment.pages.campaign_views import count_submissions, current_job
 from judgments.recruitment.reconcile import MISMATCHES, NO_CODE
-from judgments.recruitment.recruiter import Message, PlatformError, Recruiter, label_of, recruiter_of
+from judgments.recruitment.recruiter import Message, PlatformError, Recruiter, get_recruiter, platform_label
 from judgments.sessions.completion import ENDINGS, shown_code
 
 Status, Decision = Submission.Status, Submission.Decision
@@ -194,7 +200,7 @@ def _with_remarks(rows: QuerySet[Submission], *, has_any: bool) -> QuerySet[Subm
     return rows.filter(remarked) if has_any else rows.exclude(remarked)
 
 
-def submissions_of(campaign: Campaign, *, show: str = "", who: str = "") -> QuerySet[Submission]:
+def filter_submissions(campaign: Campaign, *, show: str = "", who: str = "") -> QuerySet[Submission]:
     """The submissions that match, the most urgent first."""
     rows = Submission.objects.filter(SHOWN[show][1], campaign=campaign)
     if show in {"clear", "passing", "remarked"}:
@@ -216,7 +222,7 @@ def _calls_sent() -> QuerySet[PlatformCall]:
     )
 
 
-def rows_of(campaign: Campaign, submissions: QuerySet[Submission]) -> list[SubmissionRow]:
+def build_rows(campaign: Campaign, submissions: QuerySet[Submission]) -> list[SubmissionRow]:
     """Submissions with their sessions' facts, in the same number of queries for any number of them."""
     endings = Prefetch("session__events", SessionEvent.objects.filter(kind__in=ENDINGS))
     submissions = submissions.select_related("session__participant", "session__campaign")
@@ -257,14 +263,14 @@ def submissions(request: AuthenticatedRequest, slug: str, campaign_id: int) -> H
     campaign = get_campaign(study, campaign_id)
     form = ShowForm(request.GET)
     filters = form.cleaned_data if form.is_valid() else {"show": "", "who": ""}
-    matching = submissions_of(campaign, **filters)
+    matching = filter_submissions(campaign, **filters)
     page = paginate(request, matching, most=PER_PAGE)
-    rows = rows_of(campaign, matching.filter(pk__in=[row.pk for row in page]))
-    counts = counts_of(campaign)
-    recruiter = recruiter_of(campaign)
+    rows = build_rows(campaign, matching.filter(pk__in=[row.pk for row in page]))
+    counts = count_submissions(campaign)
+    recruiter = get_recruiter(campaign)
     query = QueryDict(mutable=True)
     query.update({name: value for name, value in filters.items() if value})
-    context = context_of(
+    context = campaign_context(
         study,
         campaign,
         tab="submissions",
@@ -280,12 +286,12 @@ def submissions(request: AuthenticatedRequest, slug: str, campaign_id: int) -> H
         ],
         shown_now=filters["show"],
         newest=Submission.objects.filter(campaign=campaign).aggregate(newest=Max("pk"))["newest"] or 0,
-        n_passing=submissions_of(campaign, show="passing").count(),
+        n_passing=filter_submissions(campaign, show="passing").count(),
         bulk_actions=_bulk_actions(campaign, recruiter),
         key=secrets.token_hex(8),
         longest_reason=payments.LONGEST_REASON,
         job=current_job(campaign),
-        n_unsent=submissions_of(campaign, show="decided").count(),
+        n_unsent=filter_submissions(campaign, show="decided").count(),
         may_edit=may_edit(request.user, study) and campaign.state != Campaign.State.CLOSED,
     )
     return render(request, "judgments/recruitment/submissions.html", context)
@@ -309,7 +315,7 @@ def _to_list(request: HttpRequest, study: Experiment, campaign_id: int) -> HttpR
 
 @login_required
 def decide_many(request: AuthenticatedRequest, slug: str, campaign_id: int) -> HttpResponse:
-    """Apply one action to several submissions; nothing is sent yet, and nobody is rejected here."""
+    """Apply one action to several submissions; nothing is sent or rejected here."""
     study = get_study(request.user, slug, editing=True)
     campaign = get_campaign(study, campaign_id)
     if request.method == "POST":
@@ -327,14 +333,14 @@ SELECTING = ("scope", "shown", "newest", "return_query", "submission")
 
 
 def _approval_page(request: AuthenticatedRequest, study: Experiment, campaign: Campaign) -> HttpResponse:
-    """What the approval of the selection would do and cost, to be confirmed; stores nothing."""
+    """Return effect and cost of approving the selection, to be confirmed; stores nothing."""
     if request.POST.get("action") != "approve":
         raise BadInput("only an approval has a preview of its cost.", remedy="Choose approve as the action.")
-    rows = _selected(request, campaign)
+    rows = _selected_submissions(request, campaign)
     preview = decisions.preview_approval(campaign, rows)
     waiting = rows.filter(UNDECIDED)
     remarked = _with_remarks(waiting, has_any=True).select_related("session__participant").order_by("pk")
-    context = context_of(
+    context = campaign_context(
         study,
         campaign,
         tab="submissions",
@@ -353,7 +359,7 @@ def _approval_page(request: AuthenticatedRequest, study: Experiment, campaign: C
 def _apply(request: AuthenticatedRequest, campaign: Campaign) -> str:
     chosen, reason = request.POST.get("action", ""), request.POST.get("reason", "")
     note = request.POST.get("note", "")
-    rows = _selected(request, campaign)
+    rows = _selected_submissions(request, campaign)
     n_selected = rows.count()
     of_all = f"of {n_selected} selected"
     later = "Nothing is sent before you send it; until then it can be undone."
@@ -397,7 +403,7 @@ def _give_bonuses(request: AuthenticatedRequest, campaign: Campaign, rows: Query
     return len(sessions)
 
 
-def _selected(request: HttpRequest, campaign: Campaign) -> QuerySet[Submission]:
+def _selected_submissions(request: HttpRequest, campaign: Campaign) -> QuerySet[Submission]:
     """Those ticked, those of the page, all that match or pass; none that came after the page was shown."""
     if request.POST.get("scope") in {"matching", "passing"}:
         form = ShowForm(QueryDict(request.POST.get("return_query", "")[:500]))
@@ -405,7 +411,7 @@ def _selected(request: HttpRequest, campaign: Campaign) -> QuerySet[Submission]:
         newest = request.POST.get("newest", "")
         if request.POST["scope"] == "passing":
             filters = {"show": "passing"}
-        matching = submissions_of(campaign, **filters)
+        matching = filter_submissions(campaign, **filters)
         return matching.filter(pk__lte=int(newest) if newest.isdecimal() and len(newest) < 19 else 0)
     is_page = request.POST.get("scope") == "page"
     texts = request.POST.get("shown", "").split(",") if is_page else request.POST.getlist("submission")
@@ -427,7 +433,7 @@ def submission(
     study = get_study(request.user, slug, editing=editing)
     campaign = get_campaign(study, campaign_id)
     stored = get_object_or_404(Submission, pk=submission_id, campaign=campaign)
-    recruiter = recruiter_of(campaign)
+    recruiter = get_recruiter(campaign)
     form = DecisionForm(request.POST if "decide" in request.POST else None, recruiter=recruiter)
     bonus = BonusForm(request.POST if "bonus" in request.POST else None, currency=campaign.currency)
     if editing:
@@ -514,10 +520,10 @@ def _submission_page(
     status: int = 200,
     text: str = "",
 ) -> HttpResponse:
-    study, recruiter = campaign.experiment, recruiter_of(campaign)
-    (row,) = rows_of(campaign, Submission.objects.filter(pk=stored.pk))
+    study, recruiter = campaign.experiment, get_recruiter(campaign)
+    (row,) = build_rows(campaign, Submission.objects.filter(pk=stored.pk))
     thread, problem = _thread(request, campaign, stored, recruiter)
-    context = context_of(
+    context = campaign_context(
         study,
         campaign,
         tab="submissions",
@@ -526,7 +532,7 @@ def _submission_page(
         bonus=bonus,
         grounds=grounds(campaign, row),
         comparison=_comparison(campaign, row),
-        following=submissions_of(campaign, show="undecided").exclude(pk=stored.pk).first(),
+        following=filter_submissions(campaign, show="undecided").exclude(pk=stored.pk).first(),
         thread=thread,
         problem=problem,
         text=text,
@@ -557,7 +563,7 @@ def _times(campaign: Campaign) -> list[float]:
 
 
 def grounds(campaign: Campaign, row: SubmissionRow) -> list[tuple[str, str, str]]:
-    """What the platform may accept as a ground, and what it does not: level, fact and explanation."""
+    """Return accepted and unaccepted grounds of the platform: level, fact and explanation."""
     facts = []
     is_long = (campaign.estimated_minutes or 0) >= decisions.SHORT_STUDY_MINUTES
     if row.session and row.session.n_instructions:
@@ -659,7 +665,7 @@ def send_message(
             f"the message has {len(text)} characters: nothing was sent.",
             remedy=f"Write 1 to {LONGEST_MESSAGE:,}.",
         )
-    if not recruiter_of(campaign).has_messages or not _person(stored):
+    if not get_recruiter(campaign).has_messages or not _person(stored):
         raise BadInput(
             "this participant cannot be written to from here: nothing was sent.",
             remedy="Write on the platform’s own site.",
@@ -684,7 +690,7 @@ def send_message(
 
 @login_required
 def send(request: AuthenticatedRequest, slug: str, campaign_id: int) -> HttpResponse:
-    """What would be sent now, with its cost; POST plans the calls and queues the sending."""
+    """Show the calls that would be sent now, with their cost; POST plans the calls and queues the sending."""
     editing = request.method == "POST"
     study = get_study(request.user, slug, editing=editing)
     campaign = get_campaign(study, campaign_id)
@@ -705,7 +711,7 @@ def send(request: AuthenticatedRequest, slug: str, campaign_id: int) -> HttpResp
         problem = sentence(error)
     waiting = decisions.waiting_for_second_person(campaign).select_related("planned_by")
     planned = PlatformCall.objects.filter(campaign=campaign, state=PlatformCall.State.PLANNED)
-    context = context_of(
+    context = campaign_context(
         study,
         campaign,
         tab="send",
@@ -728,15 +734,15 @@ def send(request: AuthenticatedRequest, slug: str, campaign_id: int) -> HttpResp
 
 
 def _lines(campaign: Campaign, sending: decisions.PlannedSending) -> list[tuple[str, int, str]]:
-    """What would be sent: label, number and sum."""
+    """Return the calls that would be sent: label, number and sum."""
 
-    def shown(minor: int) -> str:
+    def show_money(minor: int) -> str:
         return format_money(minor, campaign.currency)
 
     return [
-        ("Approvals", len(sending.approvals), shown(sending.reward_minor)),
-        ("Bonuses", len(sending.bonuses), shown(sending.bonus_minor)),
-        ("Fees", 0, shown(sending.fee_minor)),
+        ("Approvals", len(sending.approvals), show_money(sending.reward_minor)),
+        ("Bonuses", len(sending.bonuses), show_money(sending.bonus_minor)),
+        ("Fees", 0, show_money(sending.fee_minor)),
         ("Rejections", len(sending.rejections), ""),
         ("Requests to return", len(sending.return_requests), ""),
     ]
@@ -749,7 +755,7 @@ def _report_sending(request: HttpRequest, campaign: Campaign, sending: decisions
             request, f"{plural(n_waiting, 'payment waits', 'payments wait')} for a second person."
         )
     if not sending.is_empty or not n_waiting:
-        messages.success(request, f"Decisions are being sent to {label_of(campaign.recruiter)}.")
+        messages.success(request, f"Decisions are being sent to {platform_label(campaign.recruiter)}.")
 
 
 def _to_sending(study: Experiment, *, campaign_id: int) -> HttpResponse:
@@ -758,7 +764,7 @@ def _to_sending(study: Experiment, *, campaign_id: int) -> HttpResponse:
 
 @action(_to_sending)
 def release(request: AuthenticatedRequest, study: Experiment, *, campaign_id: int) -> None:
-    """Confirm, as the second person, payments that somebody else planned, and send them."""
+    """Confirm, as the second person, payments that another user planned, and send them."""
     campaign = get_campaign(study, campaign_id)
     n = decisions.release(campaign, by=request.user)
     if n:

@@ -26,7 +26,7 @@ from django.utils.crypto import salted_hmac
 
 from analysis.errors import BadInput
 from experiments.models import Campaign, Experiment
-from judgments.recruitment.credentials import is_simulated, secrets_of
+from judgments.recruitment.credentials import decrypt_secrets, is_simulated
 from judgments.recruitment.prolific.client import SHORT_TIMEOUT, ProlificClient
 from judgments.recruitment.prolific.drafts import PARAMETERS, PERSON_PARAMETER, SUBMISSION_PARAMETER
 from judgments.recruitment.recruiter import ArrivalLink, PlatformError
@@ -59,7 +59,7 @@ class Entry:
     is_verified: bool = False
 
 
-def campaign_of(experiment: Experiment, study_id: str) -> Campaign | None:
+def find_campaign(experiment: Experiment, study_id: str) -> Campaign | None:
     """The campaign of a study on Prolific."""
     campaigns = Campaign.objects.filter(experiment=experiment, recruiter=PROLIFIC, external_id=study_id)
     return campaigns.select_related("account").first() if study_id else None
@@ -74,7 +74,7 @@ def read_entry(experiment: Experiment, parameters: Mapping[str, str], *, address
         name: text if AN_ID.fullmatch(text := parameters.get(parameter, "")) else ""
         for name, parameter in PARAMETERS.items()
     }
-    campaign = campaign_of(experiment, values["study"])
+    campaign = find_campaign(experiment, values["study"])
     if campaign is None or is_simulated(campaign.account):
         return None
     is_complete = bool(values["person"] and values["submission"])
@@ -88,12 +88,12 @@ def read_entry(experiment: Experiment, parameters: Mapping[str, str], *, address
 def identify(request: HttpRequest, experiment: Experiment, text: str) -> ArrivalLink | None:
     """Read the link that Prolific opened, which continues at an address without its ids, or that address."""
     if text:
-        return _entry_link(experiment, opened(text))
+        return _entry_link(experiment, decrypt_entry(text))
     parameters = {name: str(value) for name, value in list(request.GET.items())[:MAX_PARAMETERS]}
     entry = read_entry(experiment, parameters, address=request.build_absolute_uri())
     if entry is None:
         return None
-    return ArrivalLink(clean_address=f"{request.path}{sealed(entry)}/")
+    return ArrivalLink(clean_address=f"{request.path}{encrypt_entry(entry)}/")
 
 
 def _entry_link(experiment: Experiment, entry: Entry | None) -> ArrivalLink | None:
@@ -114,12 +114,12 @@ def _entry_link(experiment: Experiment, entry: Entry | None) -> ArrivalLink | No
     )
 
 
-def sealed(entry: Entry) -> str:
+def encrypt_entry(entry: Entry) -> str:
     """An entry as text for an address: encrypted, because addresses end up in logs and histories."""
     return _fernet().encrypt(json.dumps(asdict(entry)).encode()).decode()
 
 
-def opened(text: str) -> Entry | None:
+def decrypt_entry(text: str) -> Entry | None:
     """The entry of a sealed text; None if it is not ours or older than a day.
 
     One from the future is ours, too: it was sealed while the clock was ahead. Fernet's own check of the age
@@ -191,7 +191,7 @@ def _is_confirmed(campaign: Campaign, values: Mapping[str, str]) -> bool:
     if campaign.account is None or not _may_ask(campaign):
         return False
     try:
-        token = secrets_of(campaign.account)["token"]
+        token = decrypt_secrets(campaign.account)["token"]
         client = ProlificClient(token, timeout=SHORT_TIMEOUT, attempts=1)  # a participant waits
         row = client.submission(values["submission"])
     except (PlatformError, BadInput) as error:

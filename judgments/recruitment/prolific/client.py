@@ -107,7 +107,7 @@ class ProlificClient:
         return self.send("POST", f"/studies/{number}/transition/", {"action": action})
 
     def study_cost(self, number: str) -> Json:
-        """What a study has cost so far, with its currency."""
+        """Return the cost of a study so far, with its currency."""
         return self.read_one(f"/studies/{number}/cost/")
 
     def total_cost(self, reward: int, places: int) -> int:
@@ -375,13 +375,13 @@ def _detail(response: httpx.Response) -> str:
         return str(error)[:MAX_DETAIL_CHARACTERS]
     detail = error.get("detail") or error.get("message") or error.get("title") or ""
     if isinstance(detail, dict):
-        detail = "; ".join(f"{name}: {_joined(texts)}" for name, texts in detail.items())
-    text = _joined(detail)
+        detail = "; ".join(f"{name}: {_join_texts(texts)}" for name, texts in detail.items())
+    text = _join_texts(detail)
     title = str(error.get("title") or "")
     return (f"{title}: {text}" if title and title != text else text)[:MAX_DETAIL_CHARACTERS]
 
 
-def _joined(texts: Any) -> str:
+def _join_texts(texts: Any) -> str:
     return " ".join(map(str, texts)) if isinstance(texts, list) else str(texts)
 
 

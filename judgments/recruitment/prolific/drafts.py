@@ -69,9 +69,9 @@ def completion_codes(campaign: Campaign) -> dict[str, str]:
 
 
 def completion_paths(campaign: Campaign, *, group: str = "") -> list[Json]:
-    """The completion codes with their types and actions; nobody is rejected by a code.
+    """The completion codes with their types and actions; no code rejects a submission.
 
-    A failed check of understanding is no ground for a rejection on Prolific: these people are asked to return
+    A failed check of understanding is no ground for a rejection on Prolific: participants are asked to return
     their submission or, where the campaign pays for being screened out, paid like the others.
     """
     chosen, codes, paths = campaign.options.get("codes") or {}, completion_codes(campaign), []
@@ -139,7 +139,7 @@ def resolved_filters(chosen: Sequence[Mapping[str, Any]], platform: Sequence[Fil
     return filters
 
 
-def described(text: str) -> str:
+def format_description(text: str) -> str:
     """A description as paragraphs of the HTML that the platform allows."""
     blocks = [block.strip() for block in text.replace("\r\n", "\n").split("\n\n") if block.strip()]
     return "".join(f"<p>{escape(block)}</p>" for block in blocks)
@@ -204,7 +204,7 @@ def _chosen_option(platform: Sequence[FilterOption], name: str) -> FilterOption:
 
 
 def _choice_ids(option: FilterOption, values: Sequence[str]) -> list[str]:
-    """The ids of choices; filters without a list of choices take ids of groups, studies or people."""
+    """The ids of choices; filters without a list of choices take ids of groups, studies or participants."""
     if not option.choices:
         return list(values)
     by_text = {text.casefold(): key for key, text in option.choices.items()}

@@ -21,8 +21,8 @@ log = structlog.get_logger(__name__)
 
 PROLIFIC = "prolific"
 GROUP = "participant_group"  # key of the vault: the group to which the person was added
-MOST_ADDED = 500  # people in one request
-SETTLED = timedelta(days=1)  # after which a closed campaign has nobody to add
+MOST_ADDED = 500  # participants in one request
+SETTLED = timedelta(days=1)  # after which a closed campaign adds no participants
 #: A person who is still taking part is added afterwards, so that nothing changes in the midst of a session.
 IN_PROGRESS = [Submission.Status.ACTIVE, Submission.Status.UNKNOWN]
 
@@ -53,7 +53,7 @@ def add_missing_members() -> int:
 
 
 def _missing_people() -> dict[int, list[PlatformIdentity]]:
-    """Confirmed identities by campaign (primary key) of people who saw materials and are in no group."""
+    """Confirmed identities by campaign of participants who saw materials and are in no group."""
     shown = Trial.objects.filter(session=OuterRef("pk")).filter(
         Q(shown_at__isnull=False) | Q(judgment__isnull=False)
     )

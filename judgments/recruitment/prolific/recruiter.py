@@ -13,7 +13,7 @@ from django.utils.dateparse import parse_datetime
 
 from experiments.models import Campaign, Experiment
 from judgments.models import PlatformCall, Submission
-from judgments.recruitment.credentials import secrets_of
+from judgments.recruitment.credentials import decrypt_secrets
 from judgments.recruitment.prolific import arrivals
 from judgments.recruitment.prolific.client import API, Json, ProlificClient, bonus_request, member
 from judgments.recruitment.prolific.drafts import (
@@ -22,8 +22,8 @@ from judgments.recruitment.prolific.drafts import (
     FilterOption,
     completion_codes,
     completion_paths,
-    described,
     findings_of_texts,
+    format_description,
     group_blocklist,
     group_name,
     is_double,
@@ -97,7 +97,7 @@ EFFECTS = {
     "publish": (PUBLISHED, {RemoteState.DRAFT}),
     "pause": ({RemoteState.PAUSED}, {RemoteState.RUNNING}),
     "resume": ({RemoteState.RUNNING, RemoteState.FULL}, {RemoteState.PAUSED}),
-    # A full study cannot be stopped; it takes nobody until a place is returned, so stopping it is repeated.
+    # A full study cannot be stopped; it is inactive until a place is returned, so the call is repeated.
     "stop": ({RemoteState.FINISHED}, {RemoteState.RUNNING, RemoteState.PAUSED, RemoteState.FULL}),
 }
 TRANSITIONS = {"publish": "PUBLISH", "pause": "PAUSE", "resume": "START", "stop": "STOP"}
@@ -133,7 +133,7 @@ class ProlificRecruiter(Recruiter):
                     "the campaign has no account.",
                     remedy="Add a Prolific account to the study and choose it.",
                 )
-            self._client = ProlificClient(secrets_of(self.account)["token"])
+            self._client = ProlificClient(decrypt_secrets(self.account)["token"])
         return self._client
 
     @classmethod
@@ -165,7 +165,7 @@ class ProlificRecruiter(Recruiter):
         return findings
 
     def cost(self, campaign: Campaign, *, places: int) -> Cost:
-        """What so many places cost, by the platform's calculator."""
+        """Return the cost of places by the platform's calculator."""
         reward = campaign.reward_minor * places
         total = self.client.total_cost(campaign.reward_minor, places) if reward else 0
         return Cost(reward, total - reward, campaign.currency, "By Prolific's calculator, with its taxes.")
@@ -202,11 +202,11 @@ class ProlificRecruiter(Recruiter):
         return read_submission(self.client.submission(number))
 
     def balance(self) -> Money:
-        """What is left in the workspace."""
+        """Return the balance of the workspace."""
         return Money(self.client.balance(self._workspace()), self._currency())
 
     def outcome(self, call: PlatformCall) -> Outcome:
-        """What the platform says about a call whose answer was lost."""
+        """Return the platform's record of a call whose response was lost."""
         kind, campaign = call.kind, call.campaign
         if kind == PlatformCall.Kind.CREATE:
             return Outcome.DONE if self._study_with(campaign, call.key) else Outcome.NOT_DONE
@@ -231,7 +231,7 @@ class ProlificRecruiter(Recruiter):
             is_done = STATUSES.get(str(row.get("status"))) == wanted
         return Outcome.DONE if is_done else Outcome.NOT_DONE
 
-    def planned(self, action: str, campaign: Campaign, **arguments: Any) -> list[PlannedCall]:
+    def plan_calls(self, action: str, campaign: Campaign, **arguments: Any) -> list[PlannedCall]:
         """The requests that a kind of call would send."""
         study = campaign.external_id or "STUDY"
         if action == PlatformCall.Kind.CREATE:
@@ -239,28 +239,28 @@ class ProlificRecruiter(Recruiter):
         if action == PlatformCall.Kind.CLOSE:
             return []  # a study that is stopped stays on Prolific as it is
         if action in TRANSITIONS:
-            return [_planned("POST", f"/studies/{study}/transition/", {"action": TRANSITIONS[action]})]
+            return [_plan_call("POST", f"/studies/{study}/transition/", {"action": TRANSITIONS[action]})]
         if action == PlatformCall.Kind.ADD_PLACES:
             total = arguments.get("total", campaign.places + int(arguments.get("n", 0)))
-            return [_planned("PATCH", f"/studies/{study}/", {"total_available_places": total})]
+            return [_plan_call("PATCH", f"/studies/{study}/", {"total_available_places": total})]
         if action in {PlatformCall.Kind.PREPARE_BONUSES, PlatformCall.Kind.PAY_BONUSES}:
             rows = [(bonus.submission, bonus.amount_minor) for bonus in arguments.get("bonuses", ())]
             set_up = arguments.get("prepared_id") or "SET-UP"
-            preparation = _planned("POST", "/submissions/bonus-payments/", bonus_request(study, rows))
-            payment = _planned("POST", f"/bulk-bonus-payments/{set_up}/pay/", {})
+            preparation = _plan_call("POST", "/submissions/bonus-payments/", bonus_request(study, rows))
+            payment = _plan_call("POST", f"/bulk-bonus-payments/{set_up}/pay/", {})
             return [payment] if arguments.get("prepared_id") else [preparation, payment]
         submission = arguments.get("submission")
         number = submission.external_id if submission is not None else "SUBMISSION"
         if action == PlatformCall.Kind.REQUEST_RETURN:
             body: Json = {"request_return_reasons": [arguments.get("reason", "")]}
-            return [_planned("POST", f"/submissions/{number}/request-return/", body)]
+            return [_plan_call("POST", f"/submissions/{number}/request-return/", body)]
         if action == PlatformCall.Kind.MESSAGE:
             body = {"recipient_id": "PARTICIPANT", "body": arguments.get("text", ""), "study_id": study}
-            return [_planned("POST", "/messages/", body)]
+            return [_plan_call("POST", "/messages/", body)]
         body = {"action": "APPROVE"}
         if action == PlatformCall.Kind.REJECT:
             body = _rejection(str(arguments.get("category", "")), str(arguments.get("message", "")))
-        return [_planned("POST", f"/submissions/{number}/transition/", body)]
+        return [_plan_call("POST", f"/submissions/{number}/transition/", body)]
 
     # The study on the platform
 
@@ -285,7 +285,7 @@ class ProlificRecruiter(Recruiter):
             self.client.change_study(campaign.external_id, {"total_available_places": total})
 
     def pause(self, campaign: Campaign, *, key: str) -> None:
-        """Admit nobody else for now."""
+        """Pause admission."""
         self._transition(campaign, "pause")
 
     def resume(self, campaign: Campaign, *, key: str) -> None:
@@ -294,7 +294,7 @@ class ProlificRecruiter(Recruiter):
         self._transition(campaign, "resume")
 
     def stop(self, campaign: Campaign, *, key: str) -> None:
-        """Admit nobody else for good; a full study already admits nobody."""
+        """End admission; a full study admits no participants already."""
         try:
             self._transition(campaign, "stop")
         except Refused:
@@ -377,7 +377,7 @@ class ProlificRecruiter(Recruiter):
         return sorted(rows, key=lambda message: message.sent_at)
 
     def recent_messages(self, campaign: Campaign, *, since: datetime) -> list[Message]:
-        """What participants of the study wrote since then; other studies of the workspace are left out."""
+        """Return messages of the study's participants since then, without other studies."""
         rows = [
             Message(
                 str(row.get("id", "")), str(row.get("sender_id", "")), False, str(row.get("body", "")), at
@@ -410,7 +410,7 @@ class ProlificRecruiter(Recruiter):
         ]
 
     def eligible(self, campaign: Campaign) -> int:
-        """Number of people who could take part; 0 means fewer than 25."""
+        """Return the number of eligible participants; 0 means fewer than 25."""
         return self.client.eligible(self._filters(campaign), self._workspace())
 
     # Account
@@ -521,7 +521,7 @@ class ProlificRecruiter(Recruiter):
     def _outcome_of_bonuses(self, call: PlatformCall) -> Outcome:
         """DONE once every submission shows its bonus: the platform pays minutes after it answers.
 
-        More than expected, or other amounts, mean that somebody paid on the site: this proves nothing.
+        More than expected, or other amounts, indicate a payment on the site: this proves nothing.
         """
         expected: Mapping[str, int] = call.request.get("expected_bonuses") or {}
         if not expected:
@@ -560,7 +560,7 @@ class ProlificRecruiter(Recruiter):
         return ""
 
     def _group(self, campaign: Campaign, *, is_created: bool = False) -> str:
-        """The participant group that keeps people from taking part twice; empty if it does not exist yet."""
+        """Return the participant group that prevents repeated participation; empty if it does not exist."""
         name = group_name(campaign)
         workspace = self._workspace()
         for row in self.client.groups(workspace):
@@ -569,7 +569,7 @@ class ProlificRecruiter(Recruiter):
         return member(self.client.create_group(name, workspace), "id") if is_created else ""
 
     def add_to_group(self, campaign: Campaign, people: Sequence[str]) -> str:
-        """Add people to the group that keeps them out, and return its id; repeated, nothing changes."""
+        """Add participants to the group that excludes them, and return its id; idempotent."""
         group = self._group(campaign, is_created=True)
         self.client.add_to_group(group, people)
         return group
@@ -586,7 +586,7 @@ class ProlificRecruiter(Recruiter):
         values: Json = {
             "name": str(options.get("title") or campaign.experiment.shown_title),
             "internal_name": f"{campaign.experiment.slug} {campaign.name} {key}",
-            "description": described(str(options.get("description") or "")),
+            "description": format_description(str(options.get("description") or "")),
             "external_study_url": study_address(campaign),
             "prolific_id_option": "url_parameters",
             "completion_codes": completion_paths(campaign, group=group),
@@ -613,9 +613,9 @@ class ProlificRecruiter(Recruiter):
         calls = []
         if not group:
             body = {"name": group_name(campaign), "workspace_id": self._workspace()}
-            calls.append(_planned("POST", "/participant-groups/", body))
+            calls.append(_plan_call("POST", "/participant-groups/", body))
         values = self._study_values(campaign, key="KEY", group=group or "GROUP")
-        return [*calls, _planned("POST", "/studies/", values)]
+        return [*calls, _plan_call("POST", "/studies/", values)]
 
     def _store_codes(self, campaign: Campaign) -> None:
         """Store the return link of each outcome, with the names of the link's parameters."""
@@ -666,8 +666,8 @@ class ProlificRecruiter(Recruiter):
             findings.append(
                 Finding(
                     Level.ERROR,
-                    f"The places cost {_shown(cost.total_minor, cost.currency)} with fees; the workspace has"
-                    f" {_shown(balance.amount_minor, balance.currency)}.",
+                    f"The places cost {_format_amount(cost.total_minor, cost.currency)} with fees; the workspace"
+                    f" has {_format_amount(balance.amount_minor, balance.currency)}.",
                     "Top up the workspace on Prolific, or plan fewer places.",
                     "places",
                 )
@@ -702,15 +702,16 @@ def _findings_of_pay(campaign: Campaign, rates: Json) -> list[Finding]:
         rates.get("min_reward_per_hour") or 0,
         rates.get("recommended_reward_per_hour") or 0,
     )
-    shown = _shown(round(hourly), campaign.currency)
+    shown = _format_amount(round(hourly), campaign.currency)
     if hourly < minimum:
         least = math.ceil(minimum * campaign.estimated_minutes / 60)
-        limit = _shown(minimum, campaign.currency)
+        limit = _format_amount(minimum, campaign.currency)
         text = f"The reward is {shown} an hour, below Prolific's minimum of {limit}."
-        remedy = f"Pay {_shown(least, campaign.currency)} or more."
+        remedy = f"Pay {_format_amount(least, campaign.currency)} or more."
         return [Finding(Level.ERROR, text, remedy, "reward")]
     if hourly < recommended:
-        text = f"The reward is {shown} an hour; Prolific recommends {_shown(recommended, campaign.currency)}."
+        advised = _format_amount(recommended, campaign.currency)
+        text = f"The reward is {shown} an hour; Prolific recommends {advised}."
         remedy = "The minimum holds for the median of the times that people really take."
         return [Finding(Level.WARNING, text, remedy, "reward")]
     return []
@@ -725,7 +726,7 @@ def _metadata(key: str) -> str:
     return json.dumps({"campaign": key})
 
 
-def _planned(method: str, path: str, body: Json) -> PlannedCall:
+def _plan_call(method: str, path: str, body: Json) -> PlannedCall:
     return PlannedCall(method, f"{settings.PROLIFIC_URL.rstrip('/')}{API}{path}", body)
 
 
@@ -737,5 +738,5 @@ def _moment(text: Any) -> datetime | None:
     return moment if moment is not None and moment.tzinfo else None
 
 
-def _shown(amount_minor: int, currency: str) -> str:
+def _format_amount(amount_minor: int, currency: str) -> str:
     return f"{amount_minor / 100:.2f} {currency}"

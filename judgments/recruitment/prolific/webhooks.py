@@ -27,7 +27,7 @@ from django.views.decorators.http import require_POST
 from analysis.errors import BadInput
 from experiments.models import Campaign, PlatformAccount
 from judgments.models import PlatformEvent, Submission, WebhookState
-from judgments.recruitment.credentials import add_secret, is_simulated, secrets_of
+from judgments.recruitment.credentials import add_secret, decrypt_secrets, is_simulated
 from judgments.recruitment.prolific.client import ProlificClient
 from judgments.recruitment.reconcile import reconcile
 from judgments.recruitment.recruiter import PlatformError, Refused
@@ -48,7 +48,7 @@ def subscribe(account: PlatformAccount, site: str) -> str:
 
     The secret is of the workspace and replaces an earlier one, so one account of a workspace has webhooks.
     """
-    client = ProlificClient(secrets_of(account)["token"])
+    client = ProlificClient(decrypt_secrets(account)["token"])
     workspace = str(account.options.get("workspace") or client.workspaces()[0]["id"])
     address = site.rstrip("/") + reverse("prolific-webhook", args=[account.pk])
     for row in client.subscriptions(workspace):
@@ -67,7 +67,7 @@ def subscribe(account: PlatformAccount, site: str) -> str:
 
 def unsubscribe(account: PlatformAccount) -> None:
     """End the subscriptions of an account; repeated, nothing changes."""
-    client = ProlificClient(secrets_of(account)["token"])
+    client = ProlificClient(decrypt_secrets(account)["token"])
     for number in account.options.get("subscriptions") or []:
         try:
             client.unsubscribe(str(number))
@@ -89,7 +89,7 @@ def receive(request: HttpRequest, account_id: int) -> HttpResponse:
     """
     accounts = PlatformAccount.objects.select_related("webhook_state")
     account = get_object_or_404(accounts, pk=account_id, platform=PROLIFIC)
-    secret = "" if is_simulated(account) else secrets_of(account).get(SECRET, "")
+    secret = "" if is_simulated(account) else decrypt_secrets(account).get(SECRET, "")
     if not secret:
         return HttpResponse("There is no webhook for this account.", status=404)
     if len(request.body) > MAX_BODY_BYTES:
@@ -154,7 +154,7 @@ def handle_events() -> int:
     events = _claimed_events()
     by_campaign: dict[int, list[PlatformEvent]] = defaultdict(list)
     for event in events:
-        campaign_id = _handled(event)
+        campaign_id = _handle_event(event)
         if campaign_id is not None:
             by_campaign[campaign_id].append(event)
     for campaign_id, rows in by_campaign.items():
@@ -179,10 +179,10 @@ def _claimed_events() -> list[PlatformEvent]:
     return list(PlatformEvent.objects.filter(pk__in=claimed).select_related("account"))
 
 
-def _handled(event: PlatformEvent) -> int | None:
+def _handle_event(event: PlatformEvent) -> int | None:
     """The campaign of an event; None if there is none, or it cannot be found now."""
     try:
-        campaign_id = _campaign_of(event)
+        campaign_id = _find_campaign(event)
     except (PlatformError, BadInput) as error:
         _postpone([event], str(error))
         return None
@@ -191,7 +191,7 @@ def _handled(event: PlatformEvent) -> int | None:
     return campaign_id
 
 
-def _campaign_of(event: PlatformEvent) -> int | None:
+def _find_campaign(event: PlatformEvent) -> int | None:
     campaigns = Campaign.objects.filter(account=event.account)
     if event.event_type.startswith("study."):
         return campaigns.filter(external_id=event.resource_id).values_list("pk", flat=True).first()
@@ -200,7 +200,9 @@ def _campaign_of(event: PlatformEvent) -> int | None:
     if number is not None:
         return number
     # An event may come before the API shows its submission: then this raises Refused, and it is asked again.
-    row: dict[str, Any] = ProlificClient(secrets_of(event.account)["token"]).submission(event.resource_id)
+    row: dict[str, Any] = ProlificClient(decrypt_secrets(event.account)["token"]).submission(
+        event.resource_id
+    )
     return campaigns.filter(external_id=row.get("study_id") or "-").values_list("pk", flat=True).first()
 
 

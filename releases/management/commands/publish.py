@@ -11,7 +11,7 @@ from config.commands import ContractCommand
 from experiments.models import Experiment, Job, Mode, PlatformAccount
 from experiments.operation import job_runner
 from experiments.studies.creation import find_experiment
-from judgments.recruitment.credentials import accounts_of, add_account, replace_secrets
+from judgments.recruitment.credentials import add_account, replace_secrets, usable_accounts
 from releases.gold.storage import MANIFEST, checksum, read, write_folder
 from releases.models import Publication, Release
 from releases.publishing.publish import (
@@ -124,7 +124,7 @@ class Command(ContractCommand):
     def _account(self, study: Experiment, place: str, options: dict[str, Any]) -> PlatformAccount:
         mode = _mode(place, options)
         label = options["account"] or COMMAND_LINE
-        accounts = accounts_of(study, place).filter(mode=mode).order_by("pk")
+        accounts = usable_accounts(study, place).filter(mode=mode).order_by("pk")
         if options["token_file"]:
             return _stored_account(study, accounts.filter(label=label).first(), place, mode, label, options)
         if options["account"]:

@@ -18,7 +18,7 @@ from analysis.scoring import scorer
 from experiments.models import Campaign, PlatformAccount
 from judgments.models import Judgment, PlatformCall, Submission
 from judgments.recruitment import campaigns, decisions, ledger
-from judgments.recruitment.credentials import secrets_of
+from judgments.recruitment.credentials import decrypt_secrets
 from judgments.recruitment.reconcile import reconcile
 from judgments.sessions.protocol import read_protocol
 from tests import cast
@@ -116,7 +116,7 @@ def test_its_recruiter_is_chosen_publishes_brings_people_and_pays_once(pool, cli
     assert "“Pool” is connected. Balance: 1000.00 EUR." in connect(client).content.decode()
     account = PlatformAccount.objects.get(platform="example")
     assert account.mode == "test" and TOKEN.encode() not in bytes(account.secrets)
-    assert secrets_of(account) == {"token": TOKEN}
+    assert decrypt_secrets(account) == {"token": TOKEN}
     start = client.get("/studies/agreement/campaigns/new/").content.decode()
     assert "Example pool" in start and "Calls go to the sandbox of Example pool" in start
     step = client.post("/studies/agreement/campaigns/new/", {"account": account.pk}, follow=True)

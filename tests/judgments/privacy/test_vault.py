@@ -103,7 +103,7 @@ def test_rotation_makes_the_earlier_key_needless(settings, capsys):
 
     settings.PLATFORM_KEYS_EARLIER, settings.SECRET_KEY = [], "another secret key of some length, 40 signs"
     assert PlatformIdentity.objects.with_id(study, WHO).get().external_id == WHO
-    assert credentials.secrets_of(PlatformAccount.objects.get(pk=account.pk)) == {
+    assert credentials.decrypt_secrets(PlatformAccount.objects.get(pk=account.pk)) == {
         "token": "prolific-token-1234"
     }
     stored = Authenticator.objects.get(pk=factor.pk).data["secret"]

@@ -9,7 +9,7 @@ from django.utils import timezone
 from judgments.models import PlatformCall, PlatformIdentity, Session
 from judgments.recruitment import campaigns, ledger
 from judgments.recruitment.reconcile import reconcile
-from judgments.recruitment.recruiter import recruiter_of
+from judgments.recruitment.recruiter import get_recruiter
 from tests import cast
 
 OPTIONS = {
@@ -61,7 +61,7 @@ def submit_people(campaign, double, n):
     for number in range(n):
         submission = double.arrive(campaign.external_id, f"{campaign.pk:012x}{number:012x}")
         double.submit(submission, code)
-    for remote in recruiter_of(campaign).submissions(campaign):
+    for remote in get_recruiter(campaign).submissions(campaign):
         session = cast.begin(campaign.experiment, f"{campaign.pk}-{remote.person}")
         Session.objects.filter(pk=session.pk).update(
             campaign=campaign, status="complete", completed_at=timezone.now()

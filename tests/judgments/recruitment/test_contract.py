@@ -6,7 +6,7 @@ from analysis.errors import BadInput
 from judgments.models import PlatformCall
 from judgments.recruitment import campaigns, decisions, ledger, payments
 from judgments.recruitment.reconcile import reconcile
-from judgments.recruitment.recruiter import Level, RemoteState, recruiter_of
+from judgments.recruitment.recruiter import Level, RemoteState, get_recruiter
 from tests import cast
 from tests.judgments.recruitment import platforms
 
@@ -48,14 +48,14 @@ def test_a_complete_draft_has_no_error(campaign):
 
 
 def test_one_key_creates_one_draft(campaign):
-    recruiter = recruiter_of(campaign)
+    recruiter = get_recruiter(campaign)
     first = recruiter.create(campaign, key="create-1")
     assert first
     assert recruiter.create(campaign, key="create-1") == first
 
 
 def test_a_campaign_is_published_paused_resumed_topped_up_stopped_and_closed(published):
-    recruiter = recruiter_of(published)
+    recruiter = get_recruiter(published)
     assert published.external_id
     assert recruiter.state(published).state == RemoteState.RUNNING
     assert campaigns.pause(published, by=cast.ada()).state == State.CONFIRMED
@@ -73,7 +73,7 @@ def test_a_campaign_is_published_paused_resumed_topped_up_stopped_and_closed(pub
 
 def test_closing_killed_in_the_middle_is_repeated_from_its_row(published, monkeypatch):
     campaigns.stop(published, by=cast.ada())
-    adapter = type(recruiter_of(published))
+    adapter = type(get_recruiter(published))
     with monkeypatch.context() as fault:
         fault.setattr(adapter, "close", _die)
         with pytest.raises(KeyboardInterrupt):
@@ -152,7 +152,7 @@ def test_a_bad_day_pays_nobody_twice_and_says_what_is_safe(published, double, fa
 @with_submissions
 def test_a_rejection_carries_its_ground_and_pays_nothing(published, double):
     rows = platforms.submit_people(published, double, 1)
-    category = next(iter(recruiter_of(published).reject_categories))
+    category = next(iter(get_recruiter(published).reject_categories))
     message = (
         "All forty answers came within half a second each and were the same, on all pages of the study. " * 2
     )

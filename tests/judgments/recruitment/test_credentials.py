@@ -32,7 +32,7 @@ def test_the_database_and_the_history_hold_no_token(account):
     assert TOKEN.encode() not in bytes(stored)
     assert TOKEN not in str(AuditEntry.objects.values_list("details", flat=True))
     account.refresh_from_db()
-    assert credentials.secrets_of(account) == {"token": TOKEN}
+    assert credentials.decrypt_secrets(account) == {"token": TOKEN}
     assert str(account) == "Lab (…7Q4x)"
     assert account.mode == "test"
 
@@ -40,16 +40,16 @@ def test_the_database_and_the_history_hold_no_token(account):
 def test_another_key_gives_a_sentence_and_no_token(account, settings):
     settings.SECRET_KEY = "another key"
     with pytest.raises(BadInput, match="PLATFORM_KEY or SECRET_KEY was changed"):
-        credentials.secrets_of(account)
+        credentials.decrypt_secrets(account)
 
 
 def test_only_the_owner_lets_another_study_use_an_account(account):
     other = cast.study("islands")
-    assert not credentials.accounts_of(other).exists()
+    assert not credentials.usable_accounts(other).exists()
     with pytest.raises(BadInput, match="belongs to another user"):
         credentials.attach(account, other, by=cast.ben())
     credentials.attach(account, other, by=cast.ada())
-    assert credentials.accounts_of(other, "prolific").get() == account
+    assert credentials.usable_accounts(other, "prolific").get() == account
 
 
 def test_an_account_without_studies_is_deleted_and_one_with_campaigns_is_kept(account, study):
@@ -72,4 +72,4 @@ def test_a_token_that_cannot_be_one_is_refused(study, token):
 def test_a_secret_of_the_platform_joins_those_of_the_account(account):
     credentials.add_secret(account, "webhook_secret", "s")
     account.refresh_from_db()
-    assert credentials.secrets_of(account) == {"token": TOKEN, "webhook_secret": "s"}
+    assert credentials.decrypt_secrets(account) == {"token": TOKEN, "webhook_secret": "s"}

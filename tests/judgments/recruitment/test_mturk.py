@@ -104,7 +104,7 @@ def test_every_step_repeated_with_its_key_adds_nothing(campaign, recruiter, doub
 
 
 def test_what_is_planned_is_what_is_sent(campaign, recruiter, double):
-    plans = recruiter.planned("create", campaign)
+    plans = recruiter.plan_calls("create", campaign)
     assert [plan.address.split(" ")[1] for plan in plans] == ["CreateQualificationType", "CreateHITType"]
     assert double.service.counts == {}
     published(campaign, recruiter)
@@ -112,7 +112,7 @@ def test_what_is_planned_is_what_is_sent(campaign, recruiter, double):
     own = kind["QualificationRequirements"].pop()
     assert kind == dict(plans[1].body)
     assert (own["Comparator"], own["ActionsGuarded"]) == ("DoesNotExist", "DiscoverPreviewAndAccept")
-    plans = recruiter.planned("publish", campaign, key="publish-1")
+    plans = recruiter.plan_calls("publish", campaign, key="publish-1")
     sent = [body for operation, body in double.service.requests if operation == "CreateHITWithHITType"]
     assert [dict(plan.body) for plan in plans] == sent
 

@@ -6,7 +6,7 @@ from analysis.errors import BadInput
 from experiments.models import Campaign
 from judgments.models import PlatformCall
 from judgments.recruitment import campaigns
-from judgments.recruitment.recruiter import recruiter_of
+from judgments.recruitment.recruiter import get_recruiter
 from tests import cast
 from tests.judgments.recruitment import platforms
 from tests.judgments.simultaneous import at_once
@@ -40,7 +40,7 @@ def press(campaign, action, *arguments, **options):
 def places_of(campaign):
     """Places here and on the platform."""
     campaign.refresh_from_db()
-    return campaign.places, recruiter_of(campaign).state(campaign).places
+    return campaign.places, get_recruiter(campaign).state(campaign).places
 
 
 def n_created(double, name):
@@ -61,7 +61,7 @@ def test_publish_pressed_while_the_platform_is_asked_for_another_press_creates_n
     campaign, double, monkeypatch
 ):
     other_press = press(campaign, campaigns.publish)
-    adapter = type(recruiter_of(campaign))
+    adapter = type(get_recruiter(campaign))
     check = adapter.check
 
     def check_slowly(recruiter, row):

@@ -11,7 +11,7 @@ from experiments.pages.settings import SettingsForm
 from judgments.models import Consent, Session
 from judgments.screens import consent_copy
 from judgments.screens.arrival_views import consent_record
-from judgments.sessions.protocol import protocol_of
+from judgments.sessions.protocol import load_protocol
 from judgments.simulation.http_client import InProcess
 from judgments.simulation.participant import Persona
 from judgments.simulation.walkthrough import visit
@@ -64,7 +64,7 @@ def test_required_statements_are_ticked_and_all_are_stored_with_the_consent(clie
         ("I am 18 or older.", True),
         ("You may invite me again.", False),
     ]
-    assert "I am 18 or older." in consent_record(protocol_of(study.current_version()))
+    assert "I am 18 or older." in consent_record(load_protocol(study.current_version()))
 
 
 def test_refusing_needs_no_statements_and_simulated_participants_tick_them(client):
@@ -134,7 +134,7 @@ def test_statements_are_written_one_per_line_in_the_settings():
 
 
 def test_fonts_of_the_machine_are_not_used(client):
-    consent_copy._compiled.cache_clear()
+    consent_copy._compile_pdf.cache_clear()
     cast.study("agreement", consent="你可以随时停止。", language="zh-Hans")
     assert client.get(f"{LINK}consent.pdf")["Content-Type"].startswith("text/html")
 
@@ -161,7 +161,7 @@ def test_a_pdf_has_the_shapes_of_the_language(client, settings, language, text, 
     if not folders:
         pytest.skip(f"{family} is not installed")
     settings.PDF_FONTS = folders
-    consent_copy._compiled.cache_clear()
+    consent_copy._compile_pdf.cache_clear()
     cast.study("agreement", consent=text, language=language)
     response = client.get(f"{LINK}consent.pdf")
     assert response["Content-Type"] == "application/pdf"
@@ -170,11 +170,11 @@ def test_a_pdf_has_the_shapes_of_the_language(client, settings, language, text, 
 
 def test_fonts_without_serifs_or_of_one_weight_are_enough():
     study = cast.study("agreement", consent="你可以**随时**停止。", language="zh-Hans")
-    source = consent_copy._source(protocol_of(study.versions.get()), None)
+    source = consent_copy._source(load_protocol(study.versions.get()), None)
     assert '"Noto Serif CJK SC", "Noto Sans CJK SC"' in source
     assert "#show strong: set text(stroke:" in source
     plain = cast.study("plain", consent="You may stop at **any** time.")
-    assert "stroke" not in consent_copy._source(protocol_of(plain.versions.get()), None)
+    assert "stroke" not in consent_copy._source(load_protocol(plain.versions.get()), None)
 
 
 def test_a_script_without_a_font_has_the_page_to_print_in_place_of_the_pdf(client):

@@ -10,7 +10,7 @@ from django.test import Client
 
 from experiments.models import Campaign
 from judgments.models import Participant, PlatformIdentity, Session
-from judgments.recruitment.mturk.external_question import receipt_of
+from judgments.recruitment.mturk.external_question import read_receipt
 from tests import cast
 from tests.judgments.screens.walk import hidden
 from tools.doubles.mturk_service import answer_document
@@ -79,7 +79,7 @@ def test_a_worker_takes_part_without_cookies_and_submits_on_the_worker_site(stud
     assert fields.keys() == {"assignmentId", "receipt"} and fields["assignmentId"] == "3ASSIGN1"
     session.refresh_from_db()
     assert session.status == Session.Status.COMPLETE and session.completion_code not in text_of(address)
-    assert receipt_of(answer_document(fields)) == fields["receipt"] != ""
+    assert read_receipt(answer_document(fields)) == fields["receipt"] != ""
     assert submit_form(text_of(address)) == (action, fields), "the page may be opened again"
 
 
@@ -216,7 +216,7 @@ def test_links_that_the_frame_cannot_show_open_beside_it(study):
 
 @pytest.mark.parametrize("answer", ["", "<", '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', "<a/>"])
 def test_an_answer_without_a_receipt_is_read_as_none(answer):
-    assert receipt_of(answer) == ""
+    assert read_receipt(answer) == ""
 
 
 def test_arrivals_of_one_network_are_limited(study, settings):

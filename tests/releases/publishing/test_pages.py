@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 
 from experiments.models import Membership, PlatformAccount
 from experiments.operation import job_runner
-from judgments.recruitment.credentials import secrets_of
+from judgments.recruitment.credentials import decrypt_secrets
 from releases.models import Publication
 from tests import cast
 from tests.releases.study import ready_release
@@ -117,7 +117,7 @@ def test_a_token_is_tested_stored_encrypted_and_never_shown(ada, study, double):
     page = text_of(ada.post(f"{REPOSITORIES}add/osf/", form, follow=True))
     assert "“Lab” is connected as Ada Lab." in page and TOKEN not in page and TOKEN[-4:] in page
     account = PlatformAccount.objects.get()
-    assert secrets_of(account)["token"] == TOKEN and TOKEN.encode() not in bytes(account.secrets)
+    assert decrypt_secrets(account)["token"] == TOKEN and TOKEN.encode() not in bytes(account.secrets)
     recruiters = text_of(ada.get("/studies/agreement/campaigns/accounts/")).split("Accounts of this")[1]
     assert re.search(r"\bLab\b", recruiters) is None
     wrong = text_of(ada.post(f"{REPOSITORIES}{account.pk}/token/", {"token": "x" * 20}, follow=True))

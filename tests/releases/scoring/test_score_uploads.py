@@ -15,7 +15,7 @@ from django.urls import reverse
 from analysis.errors import BadInput
 from analysis.files import read_table
 from experiments.intake import previews
-from experiments.intake.uploads import quota_of
+from experiments.intake.uploads import upload_quota
 from experiments.models import Upload
 from experiments.operation import job_runner
 from releases.models import ScoringRun
@@ -152,7 +152,7 @@ def test_the_file_of_finished_runs_is_deleted_after_a_question_and_their_scores_
     assert scored[0].scores.count() == n_scores > 0
     entry = study.audit.get(action="scoring file deleted")
     assert (entry.user, entry.details["runs"]) == (cast.ada(), ["bright", "dull"])
-    assert quota_of(cast.ada(), study.lab, purpose="scores").used == 0
+    assert upload_quota(cast.ada(), study.lab, purpose="scores").used == 0
 
 
 def test_who_may_not_repeat_a_run_does_not_delete_its_file(client, folder):

@@ -27,7 +27,7 @@ def test_a_token_is_tested_stored_and_never_shown(ada, study, account, prolific)
     assert "“Lab” is connected. Balance: 10000.00 GBP." in page
     assert "…7Q4x" in page and TOKEN not in page
     stored = PlatformAccount.objects.get(label="Lab")
-    assert credentials.secrets_of(stored)["token"] == TOKEN
+    assert credentials.decrypt_secrets(stored)["token"] == TOKEN
     assert stored.checked_at is not None
 
 
@@ -51,7 +51,7 @@ def test_replacing_a_token_is_for_its_owner(ada, client, account, prolific):
     page = ada.post(f"{PAGE}{account.pk}/token/", {"token": "x" * 30}, follow=True)
     assert "belongs to another user" in text_of(page)
     account.refresh_from_db()
-    assert credentials.secrets_of(account)["token"] == TOKEN
+    assert credentials.decrypt_secrets(account)["token"] == TOKEN
 
 
 def test_an_account_with_a_campaign_stays(ada, account, campaign):
@@ -74,7 +74,7 @@ def test_an_account_of_one_study_is_attached_to_another(ada, account):
     page = "/studies/islands/campaigns/accounts/"
     assert "Double" in text_of(ada.get(page))
     ada.post(f"{page}{account.pk}/attach/")
-    assert list(credentials.accounts_of(other)) == [account]
+    assert list(credentials.usable_accounts(other)) == [account]
 
 
 def test_events_are_received_and_stopped(ada, account, prolific):

@@ -205,7 +205,7 @@ def test_a_filter_outside_the_list_is_refused_before_anything_is_sent(row, probl
 
 
 def test_the_dry_run_shows_the_requests_that_creating_sends(prolific, campaign, recruiter):
-    planned = recruiter.planned("create", campaign)
+    planned = recruiter.plan_calls("create", campaign)
     assert [row.address.removeprefix(prolific.url) for row in planned] == [
         "/api/v1/participant-groups/",
         "/api/v1/studies/",

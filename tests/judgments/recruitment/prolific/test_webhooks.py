@@ -16,7 +16,7 @@ from django.utils import timezone
 from config.job_queue import celery_settings
 from judgments.models import PlatformEvent, Submission
 from judgments.recruitment import jobs
-from judgments.recruitment.credentials import secrets_of
+from judgments.recruitment.credentials import decrypt_secrets
 from judgments.recruitment.prolific import webhooks
 from judgments.recruitment.prolific.webhooks import handle_events, subscribe, unsubscribe
 
@@ -53,7 +53,7 @@ def test_subscribing_confirms_each_type_and_twice_is_once(prolific, published):
     assert {row.event_type for row in rows} == set(webhooks.EVENT_TYPES)
     assert len(rows) == 2 and all(row.is_enabled for row in rows)
     assert rows[0].target_url == f"http://127.0.0.1:1/hooks/prolific/{published.account_id}/"
-    assert secrets_of(published.account)["webhook_secret"] == prolific.platform.workspace_secret
+    assert decrypt_secrets(published.account)["webhook_secret"] == prolific.platform.workspace_secret
     unsubscribe(published.account)
     unsubscribe(published.account)
     assert prolific.platform.subscriptions == {}

@@ -12,7 +12,7 @@ import httpx
 
 from experiments.models import Campaign
 from judgments.models import PlatformCall, Submission
-from judgments.recruitment.credentials import secrets_of
+from judgments.recruitment.credentials import decrypt_secrets
 from judgments.recruitment.panel import campaign_link
 from judgments.recruitment.recruiter import (
     AnswerLost,
@@ -122,7 +122,7 @@ class ExampleRecruiter(Recruiter):
             return Outcome.CANNOT_SAY
         return Outcome.DONE if is_done else Outcome.NOT_DONE
 
-    def planned(self, action: str, campaign: Campaign, **arguments: Any) -> list[PlannedCall]:
+    def plan_calls(self, action: str, campaign: Campaign, **arguments: Any) -> list[PlannedCall]:
         """Dry run: the requests that an action would send, without secrets."""
         if action == Kind.CREATE:
             return [PlannedCall("POST", "/campaigns", self._values(campaign))]
@@ -204,7 +204,7 @@ class ExampleRecruiter(Recruiter):
         """Send one request once; the error says whether the pool may have acted."""
         if self.account is None:
             raise Refused("the campaign has no account.", remedy="Connect one and choose it.")
-        headers = {"Authorization": f"Token {secrets_of(self.account)['token']}"}
+        headers = {"Authorization": f"Token {decrypt_secrets(self.account)['token']}"}
         if key:
             headers["Idempotency-Key"] = key
         address = f"{SANDBOX if self.is_test else LIVE}{path}"
