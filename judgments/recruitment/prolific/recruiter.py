@@ -666,8 +666,8 @@ class ProlificRecruiter(Recruiter):
             findings.append(
                 Finding(
                     Level.ERROR,
-                    f"The places cost {_format_amount(cost.total_minor, cost.currency)} with fees; the workspace"
-                    f" has {_format_amount(balance.amount_minor, balance.currency)}.",
+                    f"The places cost {_format_amount(cost.total_minor, cost.currency)} with fees;"
+                    f" the workspace has {_format_amount(balance.amount_minor, balance.currency)}.",
                     "Top up the workspace on Prolific, or plan fewer places.",
                     "places",
                 )
