@@ -64,7 +64,8 @@ def intraclass_correlation(judgments: pd.DataFrame, *, unit: str = "sentence_id"
     a variance is 0.
 
     (1,·) takes raters as nested in units, (A,·) is absolute agreement and (C,·) consistency of crossed
-    raters; (·,k) is the reliability of a mean of k ratings. Complete tables: ``pingouin.intraclass_corr``.
+    raters; (·,k) is the reliability of a mean of k ratings. Complete tables: ``pingouin.intraclass_corr``;
+    where the interval of ICC(A,1) contains -1/(k - 1), a pole of the step to k ratings, ICC(A,k) has none.
     Otherwise variance components by REML: ICC(A,1) = σ²_unit / (σ²_unit + σ²_rater + σ²_e),
     ICC(C,1) the same without σ²_rater, ICC(1,1) from the model without raters; k is the harmonic mean of
     the ratings of a unit. Mean squares would drop every unit that lacks a rater, that is all units
@@ -107,7 +108,9 @@ def _complete(rows: pd.DataFrame, *, n: int, k: int) -> IntraclassCorrelation:
         forms = pingouin.intraclass_corr(rows, targets="unit", raters="rater", ratings="score")
     forms[["ci_low", "ci_high"]] = np.array(forms["CI95"].tolist(), dtype=np.float64)
     forms = forms.rename(columns={"Type": "form", "ICC": "value", "F": "statistic", "pval": "p"})
-    table = forms[["form", "value", "ci_low", "ci_high", "statistic", "df1", "df2", "p"]]
+    table = forms[["form", "value", "ci_low", "ci_high", "statistic", "df1", "df2", "p"]].copy()
+    beyond_pole = ~table["value"].between(table["ci_low"], table["ci_high"])
+    table.loc[beyond_pole, ["ci_low", "ci_high"]] = np.nan
     status = "ok" if np.isfinite(table["value"]).all() else "no_variation"
     return IntraclassCorrelation(status, "anova", n, k, float(k), table if status == "ok" else table.iloc[:0])
 

@@ -72,8 +72,19 @@ def test_values_and_tests_are_those_of_the_mean_squares(seed):
         f = units / noise
         found = list(forms.loc[form, ["value", "statistic", "df1", "df2", "p"]])
         assert found == pytest.approx([expected[form], f, n - 1, df2, stats.f.sf(f, n - 1, df2)], abs=1e-9)
-        if form.endswith(",1)"):  # below 0 the ends of the k-rater forms may pass a pole
+        if form != "ICC(A,k)" or forms.loc["ICC(A,1)", "ci_low"] > -1 / (k - 1):
             assert forms.loc[form, "ci_low"] < expected[form] < forms.loc[form, "ci_high"]
+
+
+def test_an_interval_across_the_pole_of_the_step_to_k_ratings_is_not_given():
+    rows = table(np.random.default_rng(1).normal(size=(3, 4)))
+    theirs = pingouin.intraclass_corr(rows, "sentence_id", "participant", "value").set_index("Type")
+    low, high = theirs.loc["ICC(A,k)", "CI95"]
+    assert low > high and theirs.loc["ICC(A,1)", "CI95"][0] < -1 / 3
+    forms = intraclass_correlation(rows).table.set_index("form")
+    assert forms.loc["ICC(A,k)", ["ci_low", "ci_high"]].isna().all()
+    assert forms.drop("ICC(A,k)").notna().all(axis=None)
+    assert forms.loc["ICC(A,k)", "value"] == pytest.approx(theirs.loc["ICC(A,k)", "ICC"])
 
 
 def test_pingouin_loses_units_with_a_missing_cell_so_incomplete_tables_are_ours(shared_vectors):
