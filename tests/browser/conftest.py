@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +19,18 @@ NAMES = (
     "google-chrome-stable",
     "chrome",
 )
+# With BROWSER_FONTS=debian or =noto, Chromium has the fonts of these folders and no others of the machine.
+FONT_FOLDERS = {
+    "debian": ["/usr/share/fonts/truetype/dejavu", "/usr/share/fonts/opentype/urw-base35"],
+    "noto": ["/usr/share/fonts/truetype/noto", "/usr/share/fonts/opentype/noto"],
+}
+FONT_PACKAGES = {
+    "debian": "fonts-dejavu-core fonts-urw-base35",
+    "noto": "fonts-noto-core fonts-noto-cjk",
+}
+FONT_RULES = """<?xml version="1.0"?>
+<fontconfig>{}<cachedir>{}</cachedir><include ignore_missing="yes">/etc/fonts/conf.d</include></fontconfig>
+"""
 PATIENCE_MS = 30_000  # a busy machine is slow; what never comes fails all the same
 QUIET = [
     "--no-sandbox",
@@ -36,7 +49,22 @@ NO_ENGINE = {
 
 
 @pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
+def browser_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The environment of Chromium, with the fonts that ``BROWSER_FONTS`` names, or those of the machine."""
+    name = os.environ.get("BROWSER_FONTS", "")
+    if not name:
+        return dict(os.environ)
+    missing = [folder for folder in FONT_FOLDERS[name] if not Path(folder).is_dir()]
+    if missing:
+        pytest.skip(f"{', '.join(missing)} not found: apt-get install {FONT_PACKAGES[name]}")
+    folder = tmp_path_factory.mktemp("fonts")
+    entries = "".join(f"<dir>{folder}</dir>" for folder in FONT_FOLDERS[name])
+    (folder / "fonts.conf").write_text(FONT_RULES.format(entries, folder / "cache"))
+    return {**os.environ, "FONTCONFIG_FILE": str(folder / "fonts.conf")}
+
+
+@pytest.fixture(scope="session")
+def chromium(browser_environment: dict[str, str]) -> Iterator[Browser]:
     """The system's Chromium, or a skip that says how to get one."""
     executable = next(filter(None, map(shutil.which, NAMES)), None)
     if executable is None:
@@ -45,7 +73,7 @@ def chromium() -> Iterator[Browser]:
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"  # Playwright keeps a loop in this thread
     expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=QUIET)
+        browser = playwright.chromium.launch(executable_path=executable, args=QUIET, env=browser_environment)
         yield browser
         browser.close()
     if before is None:
