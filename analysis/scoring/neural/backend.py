@@ -14,7 +14,6 @@ import torch
 
 from .cpu.heads import TiledHead, tiled_head
 from .cpu.packed import PackedLayers, packed_layers
-from .cpu.tree_attention import fast_tree_attention
 
 ROWS = 64  # at a time, so that intermediate results stay in the core's cache
 SCALE = 2 * sqrt(2 / pi)
@@ -65,7 +64,7 @@ def fast_gelu(model: Any) -> Iterator[None]:
 
 
 class CPUBackend:
-    """Packed linear layers, a tiled head, an in-place GELU and bfloat16 attention for one model."""
+    """Packed linear layers, a tiled head and an in-place GELU for one model."""
 
     def __init__(self, model: Any) -> None:
         self.model = model
@@ -84,10 +83,6 @@ class CPUBackend:
     def activations(self) -> AbstractContextManager[None]:
         """Replace tanh-approximated GELU modules."""
         return fast_gelu(self.model)
-
-    def tree_attention(self) -> AbstractContextManager[None]:
-        """Use bfloat16 products for attention over trees."""
-        return fast_tree_attention(self.model)
 
 
 class Layers(Protocol):
@@ -127,10 +122,6 @@ class Backend(Protocol):
         """Use faster activations inside this context."""
         ...
 
-    def tree_attention(self) -> AbstractContextManager[None]:
-        """Use attention that is faster for prefix trees inside this context."""
-        ...
-
 
 class OwnLayers:
     """The model's own layers, for models without substitutes."""
@@ -141,7 +132,7 @@ class OwnLayers:
 
 
 class OwnBackend:
-    """The model's own layers, activations and attention, with which a path is proven."""
+    """The model's own layers and activations, with which a path is proven."""
 
     def __init__(self, model: Any) -> None:
         self.model = model
@@ -155,10 +146,6 @@ class OwnBackend:
         return tiled_head(self.model, packed=False)
 
     def activations(self) -> AbstractContextManager[None]:
-        """Change nothing."""
-        return nullcontext()
-
-    def tree_attention(self) -> AbstractContextManager[None]:
         """Change nothing."""
         return nullcontext()
 

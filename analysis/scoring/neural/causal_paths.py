@@ -165,11 +165,6 @@ class Tree(Headed):
     name = "tree"
     descending = False  # siblings in the opposite order, which must not change a score
 
-    def run(self, sequences: Sequences, *, progress: Progress | None = None) -> list[Floats]:
-        """Run with the back end's attention over trees as well."""
-        with self.backend.tree_attention():
-            return super().run(sequences, progress=progress)
-
     def _batches(self, sequences: Sequences, remaining: list[int]) -> Any:
         nodes = min(NODES, self.budget)
         work = [sequences[index] for index in remaining]

@@ -1,1 +1,1 @@
-"""The CPU back end of neural scoring: packed layers, tiled head, activations and tree attention."""
+"""The CPU back end of neural scoring: packed layers and the tiled head."""
