@@ -37,11 +37,6 @@ class Interaction:
         """The interaction in the mixed model."""
         return self.mixed["interaction"]
 
-    @property
-    def main_effects(self) -> dict[str, Estimate]:
-        """Cost of the marked level of each factor in the mixed model, averaged over the other factor."""
-        return {name: self.mixed[name] for name in ("first", "second")}
-
 
 def difference_of_differences(
     rows: pd.DataFrame,

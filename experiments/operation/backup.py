@@ -15,7 +15,6 @@ backup has the tables and columns that this version knows, and names those migra
 import hashlib
 import json
 import os
-import shutil
 import tempfile
 import uuid
 from collections.abc import Iterator
@@ -380,10 +379,3 @@ def scheduled_backup(run: Run) -> None:
     report = back_up_to("", key=backup_key(), keep=settings.BACKUP_KEEP)
     with run.finishing() as result:
         result.update(_summary(report))
-
-
-def free_bytes(folder: Path) -> int:
-    """Return the free space of the disk that holds a folder, or its nearest existing parent."""
-    while not folder.exists() and folder != folder.parent:
-        folder = folder.parent
-    return shutil.disk_usage(folder).free

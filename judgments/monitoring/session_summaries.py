@@ -52,12 +52,6 @@ class SessionSummary:
         return self.session.status not in {Session.Status.ACTIVE, Session.Status.REFUSED}
 
     @property
-    def is_waiting(self) -> bool:
-        """Whether a bulk approval includes it."""
-        is_payable = not (self.session.participant.is_simulated or self.session.version.is_preview)
-        return is_payable and self.pay == "undecided" and self.session.completed_at is not None
-
-    @property
     def minutes(self) -> float | None:
         """Duration as the platform reports it, else from start to end."""
         session = self.session

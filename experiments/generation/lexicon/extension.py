@@ -149,11 +149,6 @@ def shared_form_faults(rows: Sequence[Lexeme], every: Sequence[Lexeme]) -> Itera
                 break
 
 
-def rare_rows(words: Words, base: Lexicon) -> list[Lexeme]:
-    """Return the rows that are marked as rare, which many paradigms leave out."""
-    return [row for row in own_rows(words, base)[0] if row.first("band") == "rare"]
-
-
 @lru_cache(maxsize=4)
 def extended_lexicon(language: str, tables: tuple[Words, ...]) -> Lexicon:
     """Return the lexicon of the platform with the rows of some tables.

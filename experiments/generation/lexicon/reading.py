@@ -197,10 +197,6 @@ class Lexicon:
         """Return whether the classes of a noun meet the selection of a head."""
         return self.classes.meets(noun.features.get("class", ()), head.features.get(column, ()))
 
-    def nouns_for(self, head: Lexeme, column: str, where: Wanted | None = None) -> tuple[Lexeme, ...]:
-        """Return the nouns that meet the selection of a head."""
-        return tuple(noun for noun in self.select("noun", where) if self.fits(noun, head, column))
-
 
 def _split_list(value: str | Sequence[str]) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(value)

@@ -34,7 +34,7 @@ def test_a_superadditive_effect_is_recovered_three_ways():
     assert effect.by_participants.mean_difference == pytest.approx(0.8, abs=0.15)
     assert effect.by_items.mean_difference == pytest.approx(0.8, abs=0.15)
     assert effect.by_items.n == 8 and effect.by_participants.n == 200
-    assert effect.main_effects["first"].estimate == pytest.approx(0.3 + 0.4, abs=0.15)
+    assert effect.mixed["first"].estimate == pytest.approx(0.3 + 0.4, abs=0.15)
 
 
 def test_the_mixed_estimate_is_the_difference_of_cell_means_when_balanced():
