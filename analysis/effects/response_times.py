@@ -14,9 +14,10 @@ from ..mixed_models.linear import mixed_model
 from ..mixed_models.structures import LARGEST, fit_largest
 from ..multiple_tests import with_adjusted
 from ..quality.base import column_numbers
-from ..rows import Flags, Floats, column_or_blank, group_codes, is_kind, none_if_nan
+from ..rows import Flags, Floats, column_or_blank, group_codes, is_kind, none_if_nan, tasks
 from ..text import natural_order
 from .contrasts import Contrast, paired_contrast
+from .repeated_measures import repeated_measures_correlation
 
 MAD_SD = 1.4826  # MAD of a normal distribution with a standard deviation of 1
 MAX_DROPPED = 100
@@ -238,6 +239,31 @@ def condition_times(rows: pd.DataFrame) -> list[dict[str, Any]]:
     return summaries
 
 
+def time_correlations(remaining: pd.DataFrame) -> list[dict[str, Any]]:
+    """Correlate log times within participants with the rating, with correctness, and with the position.
+
+    Correct: the expected member of a pair, yes to an acceptable or no to an unacceptable sentence.
+    """
+    value = column_numbers(remaining, "value")
+    task = tasks(remaining.assign(value=value)).astype(str).to_numpy()
+    side = remaining["side"].to_numpy()
+    yes_no = np.where(np.isin(side, ["acceptable", "unacceptable"]), value == (side == "acceptable"), np.nan)
+    correct = np.select([task == "forced_choice", task == "yes_no"], [value, yes_no], np.nan)
+    rating = np.where(np.isin(task, ["forced_choice", "yes_no"]), np.nan, value)
+    logs = np.log(rating, where=rating > 0, out=np.full(len(rating), np.nan))
+    columns = {
+        "rating": np.where(task == "magnitude_estimation", logs, rating),
+        "correct": np.where(np.isnan(value), np.nan, correct),
+        "position": column_numbers(remaining, "position"),
+    }
+    log_rt = remaining["log_rt"].to_numpy(dtype=np.float64)
+    return [
+        {"with": name, **repeated_measures_correlation(column, log_rt, remaining["participant"])}
+        for name, column in columns.items()
+        if not np.isnan(column).all()
+    ]
+
+
 def time_report(
     judgments: pd.DataFrame, *, by: str = "phenomenon", outliers: str = "", experiment: str = ""
 ) -> dict[str, Any]:
@@ -270,7 +296,8 @@ def time_report(
     ``conditions`` and ``contrasts`` (unacceptable over acceptable by ``by``; without expected statuses every
     condition over the first): ``ratio`` with interval by participants, the same by items, and in the mixed
     model of log times with the random slopes that the data support. ``dropped`` counts what the rule leaves
-    out by reason and names participants; ``trials`` lists the first of them.
+    out by reason and names participants; ``trials`` lists the first of them. ``within_participants`` has the
+    correlations of log times with ratings or correctness, and with the position.
 
     References
     ----------
@@ -303,6 +330,7 @@ def time_report(
         "conditions": condition_times(rows),
         "contrasts": with_adjusted(contrasts, [row["mixed"]["p"] for row in contrasts]),
         "reason": _reason(rows, contrasts),
+        "within_participants": time_correlations(rows[rows["reason"] == ""]),
         "conventions": {
             "times": "targets with a response time above 0; natural logarithms",
             "outliers": f"{rule.text}; on the targets of each participant, before conditions are compared",
@@ -310,6 +338,8 @@ def time_report(
             "ratio": "exp of the difference of participants' (or items') mean log times; paired t",
             "mixed": f"log time ~ 1 + condition + {LARGEST}; REML, Satterthwaite; its estimate as a ratio. "
             "p_holm and p_bh: over the contrasts",
+            "within_participants": "repeated-measures correlation of log times with the rating (log of a "
+            "magnitude) or correctness, and with the trial's position in its session",
             "lognormal": "shift + exp(mu + sigma² / 2) and shift + exp(mu), trials pooled, by the local "
             "maximum of the likelihood with a shift from 0",
         },

@@ -93,6 +93,12 @@ class TimesText(CommandOutput):
                 f"{decimal(mixed['ratio'])} [{decimal(mixed['ci_low'])}, {decimal(mixed['ci_high'])}], "
                 f"p {p_value(mixed['p'])} ({mixed['status']})"
             )
+        for row in report["within_participants"]:
+            self.stdout.write(
+                f"log time with {row['with']} within participants: r {decimal(row['r'])} "
+                f"[{decimal(row['ci_low'])}, {decimal(row['ci_high'])}], p {p_value(row['p'])} "
+                f"({row['status']})"
+            )
         self.stdout.write(
             f"outliers: {report['rule']}; left out {dropped['n']} of {plural(report['timed'], 'time')}"
         )

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pandas as pd
+import pingouin
 import pytest
 
+from analysis.effects.repeated_measures import repeated_measures_correlation
 from analysis.effects.response_times import parse_outlier_rule, shifted_lognormal, time_report
 from analysis.errors import BadInput
 from analysis.mixed_models.linear import Random, mixed_model
@@ -141,3 +143,41 @@ def test_conditions_without_an_expected_status_are_compared_with_the_first():
     judgments = rows().drop(columns="expected")
     report = time_report(judgments)
     assert [(row["slow"], row["fast"]) for row in report["contrasts"]] == [("una", "acc")]
+
+
+def test_a_published_correlation_within_participants():
+    """R's rmcorr and pingouin.rm_corr of Bland and Altman's data (1995): acidity and carbon dioxide."""
+    data = pingouin.read_dataset("rm_corr")
+    found = repeated_measures_correlation(data["pH"].to_numpy(), data["PacO2"].to_numpy(), data["Subject"])
+    assert (found["participants"], found["n"], found["df"]) == (8, 47, 38)
+    assert found["r"] == pytest.approx(-0.5067697, abs=1e-7) and found["p"] == pytest.approx(0.0008471081)
+    theirs = pingouin.rm_corr(data, x="pH", y="PacO2", subject="Subject").iloc[0]
+    assert found["r"] == pytest.approx(theirs["r"]) and found["p"] == pytest.approx(theirs["pval"])
+    assert [found["ci_low"], found["ci_high"]] == pytest.approx(theirs["CI95"], abs=0.005)
+
+
+def test_times_within_participants_by_rating_correctness_and_position():
+    judgments = rows().assign(position=np.tile(np.arange(1.0, 17), 12))
+    judgments["rt_ms"] *= np.exp(-0.05 * judgments["position"])
+    found = {row["with"]: row for row in time_report(judgments)["within_participants"]}
+    assert list(found) == ["rating", "position"]
+    assert found["position"]["r"] < -0.4 and found["position"]["df"] == 12 * 16 - 13
+    answers = judgments.assign(task="yes_no", value=np.tile([1.0, 1, 1, 0], 48))
+    correct = (answers["value"] == (answers["expected"] == "acceptable")).to_numpy(dtype=float)
+    row = time_report(answers)["within_participants"][0]
+    expected = repeated_measures_correlation(correct, np.log(answers["rt_ms"]), answers["participant"])
+    assert row == {"with": "correct", **expected}
+
+
+@pytest.mark.parametrize(
+    ("x", "status"),
+    [
+        ([1, 2, np.nan, 1, 2, 3], "ok"),
+        ([1, 1, 1, 2, 2, 2], "no_variation"),
+        ([1, 2, np.nan, 1, 2, np.nan], "too_few"),
+    ],
+)
+def test_correlations_within_participants_that_are_undefined_have_a_status(x, status):
+    y = np.array([1.0, 2, 3, 2, 1, 3])
+    found = repeated_measures_correlation(np.array(x, dtype=float), y, pd.Series(list("aaabbb")))
+    assert found["status"] == status and (found["r"] is None) == (status != "ok")

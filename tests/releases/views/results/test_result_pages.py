@@ -245,9 +245,11 @@ def test_the_outlier_rule_of_times_is_named_and_an_unreadable_one_refused(ada, c
     page = reverse("study-times", args=[study.slug])
     html = ada.get(page, {"outliers": "1000-20000"}).content.decode()
     assert "below 1,000 ms or above 20,000 ms" in html and "48 of 48 times left out" in html
+    assert "Within participants" in ada.get(page).content.decode()
     assert ada.get(page, {"outliers": "fast"}).status_code == 400
     call_command("times", study.slug, "--outliers", "200-10000,2.5sd")
-    assert "left out 0 of 48 times" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "left out 0 of 48 times" in printed and "log time with position within participants" in printed
     with pytest.raises(CommandError):
         call_command("times", study.slug, "--outliers", "fast")
 
