@@ -338,9 +338,15 @@ def act(request: AuthenticatedRequest, study: Experiment, *, campaign_id: int) -
         report(request, call, done="The campaign is closed: everybody is decided and paid.")
         return
     effects = {
-        "pause": (campaigns.pause, f"{label} admits nobody else for now. Who has begun may finish."),
+        "pause": (
+            campaigns.pause,
+            f"{label} admits no more participants for now. Sessions that have begun may finish.",
+        ),
         "resume": (campaigns.resume, f"{label} admits participants again."),
-        "stop": (campaigns.stop, f"{label} admits nobody else. Submissions can still be decided and paid."),
+        "stop": (
+            campaigns.stop,
+            f"{label} admits no more participants. Submissions can still be decided and paid.",
+        ),
     }
     if chosen not in effects:
         raise Http404("no such action")
