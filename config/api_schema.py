@@ -148,7 +148,7 @@ def name_uploads(result: dict[str, Any], **_: object) -> dict[str, Any]:
             if form is None:
                 continue
             properties = _resolve_schema(result, form["schema"])["properties"]
-            for name in UPLOAD_NAMES.keys() & properties.keys():
+            for name in sorted(UPLOAD_NAMES.keys() & properties.keys()):
                 disposition = f'form-data; name="{name}"; filename="{UPLOAD_NAMES[name]}"'
                 header = {"schema": {"type": "string", "example": disposition}}
                 encoding = form.setdefault("encoding", {}).setdefault(name, {})

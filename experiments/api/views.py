@@ -1,7 +1,7 @@
 """Studies, materials and jobs over REST: members only, and strangers find nothing."""
 
 from collections.abc import Mapping
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -12,7 +12,7 @@ from django_filters import rest_framework as filters
 from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_view
 from rest_framework import generics, mixins, status, viewsets
 from rest_framework.exceptions import APIException
-from rest_framework.serializers import BaseSerializer
+from rest_framework.serializers import BaseSerializer, Serializer
 
 from config.api_schema import ErrorSerializer
 from experiments.api.authentication import require_money_for_pay
@@ -31,6 +31,31 @@ from experiments.studies.history import record_changes, study_values
 from experiments.studies.study_list import StudyFilter, move_to_folder
 
 Rows = TypeVar("Rows", MinimalPair, Sentence)
+
+
+class StudyAPIView(generics.GenericAPIView[Any]):
+    """Base of the views of one study."""
+
+    filter_backends: list[Any] = []
+
+    def study(self) -> Experiment:
+        """The study: 404 without access, 403 for viewers who would change it."""
+        editing = self.request.method not in {"GET", "HEAD", "OPTIONS"}
+        return get_study(self.request.user, self.kwargs["slug"], editing=editing)
+
+    @property
+    def user(self) -> User:
+        """The authenticated user; the default permission rejects all others."""
+        user = self.request.user
+        assert isinstance(user, User)
+        return user
+
+    def validated_body(self, kind: type[Serializer[Any]], *, partial: bool = False) -> dict[str, Any]:
+        """The validated body."""
+        body = kind(data=self.request.data, partial=partial)
+        body.is_valid(raise_exception=True)
+        validated: dict[str, Any] = body.validated_data
+        return validated
 
 
 class NotADraft(APIException):

@@ -2,20 +2,20 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import Any
 
-from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema, extend_schema_view
-from rest_framework import generics, mixins, serializers, status
+from rest_framework import generics, serializers, status
 from rest_framework.exceptions import Throttled
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from experiments.api.views import StudyAPIView
 from experiments.limits import LimitReached
 from experiments.models import Experiment, Webhook, WebhookDelivery
-from experiments.pages.access import get_study, may_edit
+from experiments.pages.access import may_edit
 from experiments.webhooks import endpoints
 from experiments.webhooks.events import EVENTS
 from experiments.webhooks.targets import MAX_LENGTH
@@ -103,22 +103,11 @@ def _throttle() -> Iterator[None]:
         raise Throttled(wait=error.retry_after_s) from None
 
 
-class WebhookAPIView(generics.GenericAPIView[Any]):
+class WebhookAPIView(StudyAPIView):
     """Base of the views of one study's webhooks."""
 
     queryset = Webhook.objects.none()
     serializer_class: Any = WebhookSerializer
-    filter_backends: list[Any] = []
-
-    def study(self) -> Experiment:
-        """The study: 404 without access, 403 for viewers who would change it."""
-        editing = self.request.method not in {"GET", "HEAD", "OPTIONS"}
-        return get_study(self.request.user, self.kwargs["slug"], editing=editing)
-
-    @property
-    def user(self) -> User:
-        """The authenticated user."""
-        return cast("User", self.request.user)
 
     def webhook(self) -> Webhook:
         """The webhook of the address."""
@@ -132,31 +121,21 @@ class WebhookAPIView(generics.GenericAPIView[Any]):
             context["may_edit"] = study is not None and may_edit(self.request.user, study)
         return context
 
-    def body(self, *, partial: bool = False) -> dict[str, Any]:
-        """The validated body."""
-        serializer = WebhookRequest(data=self.request.data, partial=partial)
-        serializer.is_valid(raise_exception=True)
-        return dict(serializer.validated_data)
 
-
-@extend_schema_view(get=extend_schema(summary="Webhooks of a study"))
-class WebhookViews(mixins.ListModelMixin, WebhookAPIView):
+@extend_schema_view(get=extend_schema(summary="Webhooks of a study", description="One page."))
+class WebhookViews(WebhookAPIView, generics.ListAPIView[Webhook]):
     """The webhooks of a study."""
 
     def get_queryset(self) -> QuerySet[Webhook]:
         """In the order in which they were added."""
         return Webhook.objects.filter(experiment=self.study())
 
-    def get(self, request: Request, slug: str) -> Response:
-        """One page."""
-        return self.list(request)
-
     @extend_schema(
         summary="Add a webhook", request=WebhookRequest, responses={201: WebhookWithSecretSerializer}
     )
     def post(self, request: Request, slug: str) -> Response:
         """Store it; the response has the secret, once."""
-        study, data = self.study(), self.body()
+        study, data = self.study(), self.validated_body(WebhookRequest)
         webhook = endpoints.add(study, data["address"], events=data["events"], by=self.user)
         if data.get("is_enabled") is False:
             webhook = endpoints.change(webhook, is_enabled=False, by=self.user)
@@ -175,9 +154,8 @@ class WebhookView(WebhookAPIView):
     def patch(self, request: Request, slug: str, pk: int) -> Response:
         """Change address or events, disable it, or enable it again."""
         webhook = self.webhook()
-        return Response(
-            WebhookSerializer(endpoints.change(webhook, **self.body(partial=True), by=self.user)).data
-        )
+        data = self.validated_body(WebhookRequest, partial=True)
+        return Response(WebhookSerializer(endpoints.change(webhook, **data, by=self.user)).data)
 
     @extend_schema(summary="Remove a webhook with its log", responses={204: None})
     def delete(self, request: Request, slug: str, pk: int) -> Response:
@@ -211,8 +189,10 @@ class WebhookTestView(WebhookAPIView):
         return Response(WebhookDeliverySerializer(delivery).data, status=status.HTTP_202_ACCEPTED)
 
 
-@extend_schema_view(get=extend_schema(summary="Deliveries of a webhook, newest first"))
-class DeliveryViews(mixins.ListModelMixin, WebhookAPIView):
+@extend_schema_view(
+    get=extend_schema(summary="Deliveries of a webhook, newest first", description="One page.")
+)
+class DeliveryViews(WebhookAPIView, generics.ListAPIView[WebhookDelivery]):
     """The log of a webhook."""
 
     serializer_class = WebhookDeliverySerializer
@@ -220,10 +200,6 @@ class DeliveryViews(mixins.ListModelMixin, WebhookAPIView):
     def get_queryset(self) -> QuerySet[WebhookDelivery]:
         """Newest first."""
         return WebhookDelivery.objects.filter(webhook=self.webhook())
-
-    def get(self, request: Request, slug: str, pk: int) -> Response:
-        """One page."""
-        return self.list(request)
 
 
 class DeliverySendView(WebhookAPIView):

@@ -5,18 +5,17 @@ Serializers of scoring runs by this installation: progress, failed shards, reque
 
 from typing import Any
 
+from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import extend_schema, extend_schema_field
-from rest_framework import serializers, status
+from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
+from rest_framework import generics, serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from analysis.comparison.in_depth.models import METHODS
-from experiments.pages.access import get_study
+from experiments.api.views import StudyAPIView
 from releases.api.fields import BIGGEST, PlainText
 from releases.api.serializers import RunSerializer
-from releases.api.views import StudyAPIView
 from releases.models import ScoreShard, ScoringRun
 from releases.scoring.execution import run_progress
 from releases.scoring.runs import request_model_runs, retry_run
@@ -93,14 +92,20 @@ class ModelRunsRequest(serializers.Serializer[Any]):
     device = serializers.ChoiceField(choices=["cpu", "gpu"], required=False)
 
 
-class RunView(APIView):
+@extend_schema_view(
+    get=extend_schema(
+        summary="One scoring run with its progress", description="The run, its shards counted now."
+    )
+)
+class RunView(StudyAPIView, generics.RetrieveAPIView[ScoringRun]):
     """One scoring run."""
 
-    @extend_schema(summary="One scoring run with its progress", responses=RunDetailSerializer)
-    def get(self, request: Request, slug: str, pk: int) -> Response:
-        """The run, its shards counted now."""
-        run = get_object_or_404(list_runs(get_study(request.user, slug)), pk=pk)
-        return Response(RunDetailSerializer(run).data)
+    queryset = ScoringRun.objects.none()
+    serializer_class = RunDetailSerializer
+
+    def get_queryset(self) -> QuerySet[ScoringRun]:
+        """Runs over the study's sentences."""
+        return list_runs(self.study())
 
 
 class ModelRunViews(StudyAPIView):

@@ -4,14 +4,14 @@ from typing import Any
 
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema, extend_schema_view
-from rest_framework import mixins, serializers, status
+from rest_framework import generics, serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from analysis.errors import UnknownName
+from experiments.api.views import StudyAPIView
 from experiments.models import PlatformAccount
 from judgments.recruitment.credentials import usable_accounts
-from releases.api.views import StudyAPIView
 from releases.models import Publication, Release
 from releases.publishing.publish import REPOSITORIES, check_target, preview, request_publication
 from releases.views.releases import find
@@ -95,17 +95,13 @@ class PublicationAPIView(StudyAPIView):
         return accounts[label]
 
 
-@extend_schema_view(get=extend_schema(summary="Where a release is published"))
-class PublicationViews(mixins.ListModelMixin, PublicationAPIView):
+@extend_schema_view(get=extend_schema(summary="Where a release is published", description="One page."))
+class PublicationViews(PublicationAPIView, generics.ListAPIView[Publication]):
     """Publications of one release."""
 
     def get_queryset(self) -> QuerySet[Publication]:
         """In the order in which they were asked for."""
         return Publication.objects.filter(release=self.release())
-
-    def get(self, request: Request, slug: str, number: int) -> Response:
-        """One page."""
-        return self.list(request)
 
     @extend_schema(
         summary="Publish a release", request=PublicationRequest, responses={202: PublicationSerializer}

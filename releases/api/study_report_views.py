@@ -12,13 +12,14 @@ from rest_framework.views import APIView
 
 from config.api_schema import ErrorSerializer
 from experiments.api.authentication import require_scope
+from experiments.api.views import StudyAPIView
 from experiments.models import ApiToken, Job
 from experiments.pages.access import get_study
 from judgments.api.views import AnyAccept
 from releases.api.fields import FILE, AnyObject, PlainText
 from releases.api.report_serializers import AgreementChoices, correction_field, outliers_field, sesoi_field
 from releases.api.report_views import Document
-from releases.api.views import StudyAPIView, with_exclusion
+from releases.api.views import with_exclusion
 from releases.gold.deviations import LONGEST_REASON
 from releases.gold.options import ReportOptions
 from releases.study_report.build import PACKAGE

@@ -11,9 +11,9 @@ from rest_framework.response import Response
 from analysis.errors import BadInput
 from config.api_schema import ErrorSerializer
 from experiments.api.serializers import StudySerializer
+from experiments.api.views import StudyAPIView
 from judgments.api.views import AnyAccept
 from releases.api.fields import ANYTHING
-from releases.api.views import StudyAPIView
 from releases.study_templates.create import (
     built_in_file,
     built_in_templates,

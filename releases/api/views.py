@@ -2,13 +2,12 @@
 
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema, extend_schema_view
-from rest_framework import generics, mixins, status
+from rest_framework import generics, status
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -18,6 +17,7 @@ from rest_framework.views import APIView
 from config.api_schema import ErrorSerializer
 from config.http.body_limit import takes_large_files
 from experiments.api.authentication import require_scope
+from experiments.api.views import StudyAPIView
 from experiments.models import ApiToken, Experiment
 from experiments.pages.access import get_study
 from judgments.api.views import AnyAccept
@@ -102,33 +102,10 @@ class RatingsView(APIView):
         return Response(cached_report(study, "ratings", **query_choices(RatingsChoices, request, study)))
 
 
-class StudyAPIView(generics.GenericAPIView[Any]):
-    """Base of the views of one study."""
-
-    filter_backends: list[Any] = []
-
-    def study(self) -> Experiment:
-        """The study: 404 without access, 403 for viewers who would change it."""
-        editing = self.request.method not in {"GET", "HEAD", "OPTIONS"}
-        return get_study(self.request.user, self.kwargs["slug"], editing=editing)
-
-    @property
-    def user(self) -> User:
-        """The authenticated user; the default permission rejects all others."""
-        user = self.request.user
-        assert isinstance(user, User)
-        return user
-
-    def validated_body(self, kind: type[Serializer[Any]]) -> dict[str, Any]:
-        """The validated body."""
-        body = kind(data=self.request.data)
-        body.is_valid(raise_exception=True)
-        validated: dict[str, Any] = body.validated_data
-        return validated
-
-
-@extend_schema_view(get=extend_schema(summary="Exclusion plans of a study, every version"))
-class PlanViews(mixins.ListModelMixin, StudyAPIView):
+@extend_schema_view(
+    get=extend_schema(summary="Exclusion plans of a study, every version", description="One page.")
+)
+class PlanViews(StudyAPIView, generics.ListAPIView[ExclusionPlan]):
     """Plans and their versions."""
 
     queryset = ExclusionPlan.objects.none()
@@ -137,10 +114,6 @@ class PlanViews(mixins.ListModelMixin, StudyAPIView):
     def get_queryset(self) -> QuerySet[ExclusionPlan]:
         """By name, newest version first."""
         return ExclusionPlan.objects.filter(experiment=self.study()).select_related("author")
-
-    def get(self, request: Request, slug: str) -> Response:
-        """One page."""
-        return self.list(request)
 
     @extend_schema(
         summary="Write a plan, or its next version", request=PlanSerializer, responses={201: PlanSerializer}
@@ -156,8 +129,8 @@ class PlanViews(mixins.ListModelMixin, StudyAPIView):
         return Response(PlanSerializer(row).data, status=status.HTTP_201_CREATED)
 
 
-@extend_schema_view(get=extend_schema(summary="Releases of a study, newest first"))
-class ReleaseViews(mixins.ListModelMixin, StudyAPIView):
+@extend_schema_view(get=extend_schema(summary="Releases of a study, newest first", description="One page."))
+class ReleaseViews(StudyAPIView, generics.ListAPIView[Release]):
     """Frozen releases, and those being built."""
 
     queryset = Release.objects.none()
@@ -166,10 +139,6 @@ class ReleaseViews(mixins.ListModelMixin, StudyAPIView):
     def get_queryset(self) -> QuerySet[Release]:
         """Newest first."""
         return Release.objects.filter(experiment=self.study()).order_by("-number")
-
-    def get(self, request: Request, slug: str) -> Response:
-        """One page."""
-        return self.list(request)
 
     @extend_schema(summary="Build a release", request=ReleaseRequest, responses={202: ReleaseSerializer})
     def post(self, request: Request, slug: str) -> Response:
@@ -225,8 +194,10 @@ class ReleaseZipView(APIView):
 
 
 @takes_large_files
-@extend_schema_view(get=extend_schema(summary="Scoring runs over the study's sentences"))
-class RunViews(mixins.ListModelMixin, StudyAPIView):
+@extend_schema_view(
+    get=extend_schema(summary="Scoring runs over the study's sentences", description="One page.")
+)
+class RunViews(StudyAPIView, generics.ListAPIView[ScoringRun]):
     """Models that were scored."""
 
     queryset = ScoringRun.objects.none()
@@ -236,10 +207,6 @@ class RunViews(mixins.ListModelMixin, StudyAPIView):
     def get_queryset(self) -> QuerySet[ScoringRun]:
         """Newest first."""
         return list_runs(self.study())
-
-    def get(self, request: Request, slug: str) -> Response:
-        """One page."""
-        return self.list(request)
 
     @extend_schema(
         summary="Score the study's sentences",
@@ -297,8 +264,8 @@ class LeaderboardView(APIView):
         return Response(leaderboard(release, ascending=order, **choices))
 
 
-@extend_schema_view(get=extend_schema(summary="Comparisons of models with people"))
-class ComparisonViews(mixins.ListModelMixin, StudyAPIView):
+@extend_schema_view(get=extend_schema(summary="Comparisons of models with people", description="One page."))
+class ComparisonViews(StudyAPIView, generics.ListAPIView[Comparison]):
     """Comparisons on the study's releases."""
 
     queryset = Comparison.objects.none()
@@ -307,10 +274,6 @@ class ComparisonViews(mixins.ListModelMixin, StudyAPIView):
     def get_queryset(self) -> QuerySet[Comparison]:
         """Newest first."""
         return list_comparisons(self.study())
-
-    def get(self, request: Request, slug: str) -> Response:
-        """One page."""
-        return self.list(request)
 
     @extend_schema(
         summary="Compare models with people", request=ComparisonRequest, responses={202: ComparisonSerializer}
@@ -330,11 +293,15 @@ class ComparisonViews(mixins.ListModelMixin, StudyAPIView):
         return Response(ComparisonSerializer(comparison).data, status=status.HTTP_202_ACCEPTED)
 
 
-class ComparisonView(APIView):
+@extend_schema_view(
+    get=extend_schema(summary="One comparison with its report", description="The comparison.")
+)
+class ComparisonView(StudyAPIView, generics.RetrieveAPIView[Comparison]):
     """One comparison."""
 
-    @extend_schema(summary="One comparison with its report", responses=ComparisonSerializer)
-    def get(self, request: Request, slug: str, pk: int) -> Response:
-        """The comparison."""
-        comparison = get_object_or_404(list_comparisons(get_study(request.user, slug)), pk=pk)
-        return Response(ComparisonSerializer(comparison).data)
+    queryset = Comparison.objects.none()
+    serializer_class = ComparisonSerializer
+
+    def get_queryset(self) -> QuerySet[Comparison]:
+        """Comparisons on the study's releases."""
+        return list_comparisons(self.study())
