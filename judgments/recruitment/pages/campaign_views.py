@@ -340,7 +340,7 @@ def act(request: AuthenticatedRequest, study: Experiment, *, campaign_id: int) -
     effects = {
         "pause": (
             campaigns.pause,
-            f"{label} admits no more participants for now. Sessions that have begun may finish.",
+            f"{label} admits no more participants for now; begun sessions may finish.",
         ),
         "resume": (campaigns.resume, f"{label} admits participants again."),
         "stop": (
