@@ -92,8 +92,13 @@ def test_every_part_opens_with_a_finding_that_its_table_repeats(ada):
     for place, judgment in enumerate(acceptable):
         judgment.value -= place % 3 / 4  # differences of pairs vary
         judgment.save(update_fields=["value"])
+    longer = study.materials.pairs.order_by("pk").first().good
+    longer.text += " again"
+    longer.save(update_fields=["text"])
     runs = [scored(study, "bright"), scored(study, "dull", missing=1)]
     comparison = compared(ready_release(study), runs)
+    page = ada.get(reverse("study-depth", args=[study.slug, comparison.pk, "correlations"])).content.decode()
+    assert "with length held constant" in page and "<br>partial " in page
     findings = {}
     for name in (*FINDINGS, *WITHOUT):
         page = ada.get(reverse("study-depth", args=[study.slug, comparison.pk, name])).content.decode()

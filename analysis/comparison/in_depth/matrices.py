@@ -1,15 +1,19 @@
 """Correlation matrices of differences and of paradigm accuracies, humans among the judges."""
 
+from contextlib import suppress
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from ...pingouin_options import unrounded_pingouin
+from ...rows import none_if_nan
 from ..ceilings.noise import PEOPLE
 from ..correlation import association
 from ..intervals import correlation_bootstrap
 from ..pairs import PairTable
+from .predictors import control_columns
 
 RESAMPLES = 2_000
 
@@ -22,7 +26,9 @@ def delta_matrix(
     Notes
     -----
     ``a``, ``b``, ``n``, ``pearson_r``, ``spearman_r``, ``ci_low``, ``ci_high`` (of Pearson's r, whole
-    clusters resampled), ``ceiling`` (with humans only) and ``status``.
+    clusters resampled), ``ceiling`` (with humans only) and ``status``. With humans ``partial_r`` of
+    ``partial_n`` pairs, with the ``controls`` (length and other numeric predictors of the pairs) held
+    constant, by ``pingouin.partial_corr``.
 
     Standardization of a model's scores does not change its r with humans.
 
@@ -33,7 +39,34 @@ def delta_matrix(
     judges = table.model_delta.copy()
     if table.is_labeled.any():
         judges.insert(0, PEOPLE, table.human_delta.to_numpy())
-    return _cells(judges, table.clusters, ceiling=ceiling, rng=rng)
+    cells = _cells(judges, table.clusters, ceiling=ceiling, rng=rng)
+    controls = control_columns(table)
+    return [
+        cell
+        | (partial_correlation(judges[PEOPLE], judges[cell["b"]], controls) if cell["a"] == PEOPLE else {})
+        for cell in cells
+    ]
+
+
+def partial_correlation(first: pd.Series, second: pd.Series, controls: pd.DataFrame) -> dict[str, Any]:
+    """Correlate two columns with the controls held constant; None without controls or variation.
+
+    Examples
+    --------
+    >>> human, model = pd.Series([1.0, 2, 4, 3, 5]), pd.Series([2.0, 1, 3, 5, 4])
+    >>> found = partial_correlation(human, model, pd.DataFrame({"length": [3.0, 4, 5, 3, 4]}))
+    >>> round(found["partial_r"], 3), found["partial_n"], found["controls"]
+    (0.874, 5, ['length'])
+    """
+    names = list(controls.columns)
+    rows = controls.assign(first=first, second=second).dropna()
+    found: dict[str, Any] = {"partial_r": None, "partial_n": len(rows), "controls": names}
+    # pingouin refuses a control that equals one of both columns
+    if names and len(rows) > len(names) + 2:
+        with suppress(ValueError), unrounded_pingouin() as pingouin:
+            r = float(pingouin.partial_corr(rows, x="first", y="second", covar=names)["r"].iloc[0])
+            found["partial_r"] = none_if_nan(r)
+    return found
 
 
 def paradigm_matrix(

@@ -44,16 +44,8 @@ def shallow_predictors(
     ----------
     Warstadt et al. (2020), "BLiMP", TACL 8, section 5.2 and figure 2.
     """
-    words = _words(table.pairs)
-    shared: dict[str, pd.Series] = {}
-    if words is not None:
-        shared["length"] = words
-    dependency_length = _column(table.pairs, LENGTHS)
-    if dependency_length is not None:
-        shared["dependency_length"] = pd.to_numeric(table.pairs[dependency_length], errors="coerce")
-    attractor = _column(table.pairs, ATTRACTOR)
-    if attractor is not None:
-        shared["attractor"] = table.pairs[attractor]
+    shared = _of_pairs(table.pairs)
+    words = shared.get("length")
     rows = []
     methods = dict(zip(models["model"], models["method"], strict=True))
     for name in table.models:
@@ -66,6 +58,21 @@ def shallow_predictors(
         for predictor, values in {**shared, "confidence": human.abs()}.items():
             rows.append(_row(predictor, PEOPLE, values, prefers_good, table, rng=rng))
     return rows
+
+
+def control_columns(table: PairTable) -> pd.DataFrame:
+    """Return what partial correlations hold constant: length, and numeric predictors given for every pair.
+
+    Constant columns are left out.
+    """
+    numeric = {name: _numeric(values) for name, values in _of_pairs(table.pairs).items()}
+    given = {
+        name: values
+        for name, values in numeric.items()
+        if values is not None and (name == "length" or values[table.is_labeled].notna().all())
+    }
+    controls = pd.DataFrame(given, index=table.pairs.index)
+    return controls.loc[:, controls.nunique() > 1]
 
 
 def bin_accuracy(values: pd.Series, right: npt.ArrayLike) -> list[dict[str, Any]]:
@@ -129,6 +136,21 @@ def _row(
         return row | {"status": correlation["status"]}
     low, high = correlation_bootstrap(table.clusters, right, number, rng=rng, resamples=RESAMPLES)
     return row | {"r": correlation["pearson_r"], "ci_low": low, "ci_high": high}
+
+
+def _of_pairs(pairs: pd.DataFrame) -> dict[str, pd.Series]:
+    """Return the predictors that are the same for every judge."""
+    shared: dict[str, pd.Series] = {}
+    words = _words(pairs)
+    if words is not None:
+        shared["length"] = words
+    dependency_length = _column(pairs, LENGTHS)
+    if dependency_length is not None:
+        shared["dependency_length"] = pd.to_numeric(pairs[dependency_length], errors="coerce")
+    attractor = _column(pairs, ATTRACTOR)
+    if attractor is not None:
+        shared["attractor"] = pairs[attractor]
+    return shared
 
 
 def _of_model(

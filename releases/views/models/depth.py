@@ -143,6 +143,7 @@ def _correlations(comparison: Comparison, depth: dict[str, Any]) -> dict[str, An
     part = depth["correlations"]
     return {
         "deltas": _matrix(part["deltas"]),
+        "controls": next((cell["controls"] for cell in part["deltas"] if cell.get("controls")), []),
         "paradigms": _matrix(part["paradigms"]),
         "judges": [key for key in (part["accuracies"] or [{}])[0] if key != "paradigm"],
         "accuracies": [

@@ -50,6 +50,31 @@ def test_matrix_of_differences_counts_each_cell_and_has_pandas_correlations(fram
         assert cell["ceiling"] is None
 
 
+def test_partial_correlations_with_people_are_those_of_residuals(frames):
+    human, pairs, scores = frames
+    table = pair_table(human, pairs, scores)
+    cells = {(cell["a"], cell["b"]): cell for cell in depth_report(*frames)["correlations"]["deltas"]}
+    length = pairs["sentence_good"].str.split().str.len().to_numpy(dtype=float)
+    for name in ("near:lp", "gaps:slor"):
+        known = table.model_delta[name].notna().to_numpy()
+        design = np.column_stack([np.ones(known.sum()), length[known]])
+        columns = [table.human_delta[known], table.model_delta[name][known]]
+        residuals = [y - design @ np.linalg.lstsq(design, y, rcond=None)[0] for y in columns]
+        cell = cells["people", name]
+        assert cell["partial_r"] == pytest.approx(stats.pearsonr(*residuals).statistic)
+        assert cell["partial_n"] == cell["n"] == known.sum() and cell["controls"] == ["length"]
+    assert "partial_r" not in cells["near:lp", "gaps:slor"]
+
+
+def test_predictors_given_for_every_pair_are_held_constant_too(frames):
+    human, pairs, scores = frames
+    pairs = pairs.assign(dependency_length=np.arange(len(pairs)) % 5, attractor=1)  # a constant is no control
+    cell = depth_report(human, pairs, scores)["correlations"]["deltas"][0]
+    assert cell["controls"] == ["length", "dependency_length"] and cell["partial_r"] is not None
+    cell = depth_report(human, pairs[["pair_id", "good_id", "bad_id"]], scores)["correlations"]["deltas"][0]
+    assert cell["controls"] == [] and cell["partial_r"] is None
+
+
 def test_matrix_of_paradigms_correlates_accuracies(frames):
     human, pairs, scores = frames
     document = depth_report(human, pairs, scores, judgments=ratings(human))
