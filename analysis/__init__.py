@@ -1,11 +1,11 @@
 """Statistics of acceptability judgments, and comparison of language models with human judgments.
 
 A library on tidy pandas frames, without Django. A table with columns of other names becomes one by
-``analysis.tidy``, or where it is used: ``data=``, ``subject=``, ``dv=`` and ``within=`` are taken as pingouin
+``obelus.tidy``, or where it is used: ``data=``, ``subject=``, ``dv=`` and ``within=`` are taken as pingouin
 takes them. Reports are dicts that show their tables in a notebook.
 
-``import analysis`` is fast: each public name and each subpackage (such as ``analysis.figures``) is
-imported on first use. ``dir(analysis)`` lists them; ``docs/how-to/tutorial.ipynb`` uses them.
+``import obelus`` is fast: each public name and each subpackage (such as ``obelus.figures``) is
+imported on first use. ``dir(obelus)`` lists them; ``docs/how-to/tutorial.ipynb`` uses them.
 """
 
 from importlib import import_module

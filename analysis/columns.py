@@ -122,7 +122,7 @@ ITEM_COLUMNS = _table(
 
 
 def require_columns(frame: pd.DataFrame, *names: str) -> None:
-    """Raise :class:`~analysis.errors.MissingColumns` unless the frame has every named column.
+    """Raise :class:`~obelus.errors.MissingColumns` unless the frame has every named column.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def require_columns(frame: pd.DataFrame, *names: str) -> None:
     --------
     >>> require_columns(pd.DataFrame({"participant": []}), "participant", "value")
     Traceback (most recent call last):
-    analysis.errors.MissingColumns: missing column value. The columns found are: participant.
+    obelus.errors.MissingColumns: missing column value. The columns found are: participant.
     """
     missing = [name for name in names if name not in frame.columns]
     if missing:

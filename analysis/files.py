@@ -49,7 +49,7 @@ def read_table(path: str | Path) -> pd.DataFrame:
     --------
     >>> read_table("judgments.doc")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    analysis.errors.BadInput: judgments.doc: files ending in '.doc' are not read. ...
+    obelus.errors.BadInput: judgments.doc: files ending in '.doc' are not read. ...
     """
     path = Path(path)
     suffix = path.suffix.lower()

@@ -98,7 +98,7 @@ def tidy(
     Returns
     -------
     DataFrame, same index
-        The documented columns first, in the order of :data:`analysis.columns.JUDGMENT_COLUMNS`, then all
+        The documented columns first, in the order of :data:`obelus.columns.JUDGMENT_COLUMNS`, then all
         other columns as they are. Numbers are floats, texts are strings (empty where missing), flags are
         True, False or None. An index with repeated labels is replaced by 0, 1, ….
 
@@ -126,7 +126,7 @@ def tidy(
     2           2  likert    a    6.0
     >>> tidy(answers, participant="subjects")
     Traceback (most recent call last):
-    analysis.errors.UnknownName: unknown column 'subjects'. Did you mean 'subj'?
+    obelus.errors.UnknownName: unknown column 'subjects'. Did you mean 'subj'?
     """
     named: dict[str, str | Sequence[str]] = {
         "participant": participant, "item": item, "value": value, "condition": condition,
@@ -196,7 +196,7 @@ def read_judgment_file(path: str | Path) -> pd.DataFrame:
     path : str or Path
         UTF-8 CSV, TSV, JSON lines or Parquet with ``participant`` and ``value``, such as the download
         *all columns, all trials* of a study or ``judgments.csv`` of a release. For files with other names of
-        columns use :func:`analysis.files.read_table` and :func:`tidy`.
+        columns use :func:`obelus.files.read_table` and :func:`tidy`.
 
     Returns
     -------
@@ -212,7 +212,7 @@ def read_judgment_file(path: str | Path) -> pd.DataFrame:
     --------
     >>> read_judgment_file("judgments.doc")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    analysis.errors.BadInput: judgments.doc: files ending in '.doc' are not read. ...
+    obelus.errors.BadInput: judgments.doc: files ending in '.doc' are not read. ...
     """
     frame = read_form(path, Form(REQUIRED, numbers=("value",)))
     others = [name for name in frame.columns if name not in JUDGMENT_COLUMNS]

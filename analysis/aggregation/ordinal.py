@@ -39,7 +39,7 @@ def cumulative_link(ratings: pd.Series, predictors: pd.DataFrame) -> CumulativeL
 
     A fixed-effects model: it ignores the correlation of ratings of one participant, so its standard errors
     are too small and β is attenuated if participants differ;
-    :func:`~analysis.aggregation.ordinal.mixed_cumulative_link` adds random intercepts.
+    :func:`~obelus.aggregation.ordinal.mixed_cumulative_link` adds random intercepts.
 
     References
     ----------
@@ -145,7 +145,7 @@ def mixed_cumulative_link(
 
     Notes
     -----
-    As :func:`analysis.mixed_models.cumulative_link.ordinal_mixed_model`, which also has slopes and
+    As :func:`obelus.mixed_models.cumulative_link.ordinal_mixed_model`, which also has slopes and
     participants' use of the scale. Every scale point is a category and needs ratings.
 
     References

@@ -36,7 +36,7 @@ def wilson_interval(k: npt.ArrayLike, n: npt.ArrayLike, *, confidence: float = 0
     -----
     Centre (k + z²/2) / (n + z²), half-width z / (n + z²) √(k (n - k) / n + z² / 4). For one item
     with one judgment per participant; judgments pooled over items are clustered and need
-    :mod:`analysis.agreement.bootstrap`.
+    :mod:`obelus.agreement.bootstrap`.
 
     References
     ----------

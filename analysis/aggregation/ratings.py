@@ -81,7 +81,7 @@ def item_means(judgments: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
         Needs ``value``; ``paradigm``, ``item``, ``condition`` and ``sentence_id`` define the groups. Only
         target trials are averaged.
     values : Series of float, same index as ``judgments``
-        Transformed ratings, for example from :func:`analysis.scales.zscore_by_participant`; NaN is left out.
+        Transformed ratings, for example from :func:`obelus.scales.zscore_by_participant`; NaN is left out.
 
     Returns
     -------

@@ -71,7 +71,7 @@ def item_codes(decided: pd.DataFrame) -> ItemCodes:
 
     Examples
     --------
-    >>> from analysis.aggregation.decisions import decisions
+    >>> from obelus.aggregation.decisions import decisions
     >>> rows = pd.DataFrame({"participant": "a", "paradigm": ["x", "y"], "item": "1", "value": [1, 1]})
     >>> item_codes(decisions(rows)).codes.tolist()
     [0, 1]
@@ -114,7 +114,7 @@ def count_items(decided: pd.DataFrame, *, n_min: int = N_MIN, coded: ItemCodes |
 
     Examples
     --------
-    >>> from analysis.aggregation.decisions import decisions
+    >>> from obelus.aggregation.decisions import decisions
     >>> rows = pd.DataFrame({"participant": list("abcd"), "item": "i", "value": [1, 1, 0, 0]})
     >>> count_items(decisions(rows))[["k", "n", "majority"]].to_dict("records")
     [{'k': 2, 'n': 4, 'majority': 'tie'}]

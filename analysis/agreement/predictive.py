@@ -25,7 +25,7 @@ class ItemOutlook:
     """Predicted majority of each item after further judgments."""
 
     now: np.ndarray
-    """As from :func:`analysis.agreement.majority.majority_status`."""
+    """As from :func:`obelus.agreement.majority.majority_status`."""
     p_expected: Floats
     p_tie: Floats
     p_change: Floats
@@ -144,7 +144,7 @@ def decision_outlook(
     --------
     Four of five items right, one of them by a single vote: the decision of BLiMP's rule may change.
 
-    >>> from analysis.agreement.inclusion import parse_rule
+    >>> from obelus.agreement.inclusion import parse_rule
     >>> outlook = decision_outlook(parse_rule("blimp"), [9, 9, 9, 6, 2], [10, 10, 10, 11, 10], now="included")
     >>> round(outlook.p_change, 2), outlook.method
     (0.44, 'exact')

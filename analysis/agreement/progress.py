@@ -47,7 +47,7 @@ def progress_report(
         yes-no answers and ratings. If ``session_status`` is present, participants with an ``active``
         session do not enter the intervals until they have finished.
     rule : str or Rule
-        Inclusion rule, as text (see :func:`analysis.agreement.inclusion.parse_rule`) or parsed.
+        Inclusion rule, as text (see :func:`obelus.agreement.inclusion.parse_rule`) or parsed.
     more : int
         Number of further judgments per item that ``p_included`` and ``p_change`` assume; at least 1.
     experiment : str
@@ -65,7 +65,7 @@ def progress_report(
     -------
     dict
         JSON-ready. ``overall`` and each row of ``paradigms`` have the counts of
-        :func:`analysis.agreement.report.agreement_report`, ``participants`` (their number), ``mean`` (the
+        :func:`obelus.agreement.report.agreement_report`, ``participants`` (their number), ``mean`` (the
         mean of their shares) and its interval ``low`` to ``high``, valid at every look; paradigms also
         have ``status``, ``p_included`` and ``p_change`` (predictive probabilities), ``open`` and, for a
         rule about a share, ``settled``. ``items`` lists the items whose majority may change.
@@ -77,8 +77,8 @@ def progress_report(
 
     See Also
     --------
-    analysis.agreement.sequential.anytime_mean_interval : The intervals.
-    analysis.agreement.predictive.decision_outlook : The predictive probabilities.
+    obelus.agreement.sequential.anytime_mean_interval : The intervals.
+    obelus.agreement.predictive.decision_outlook : The predictive probabilities.
 
     Notes
     -----

@@ -101,7 +101,7 @@ def agreement_report(
         yes-no answers and ratings. ``paradigm`` and ``phenomenon`` define the groups; only target trials
         count.
     rule : str or Rule, optional
-        Inclusion rule, as text (see :func:`analysis.agreement.inclusion.parse_rule`) or parsed. Without
+        Inclusion rule, as text (see :func:`obelus.agreement.inclusion.parse_rule`) or parsed. Without
         one no paradigm is decided: ``included`` is null and ``overall_included`` equals ``overall``.
     ties : {"strict", "half", "drop"}
         How a tied item counts in majority agreement: as disagreement, as one half, or not at all. Inclusion
@@ -119,7 +119,7 @@ def agreement_report(
     before : DataFrame, optional
         The judgments before exclusion, so that items that lost all judgments are still listed.
     undecided : {"", "disagreement", "half", "leave_out"}
-        How the study counts the answers *both* and *neither* (see :mod:`analysis.aggregation.undecided`).
+        How the study counts the answers *both* and *neither* (see :mod:`obelus.aggregation.undecided`).
         Documents the convention only: ``value`` already follows it.
     interval : {"auto", "wilson", "percentile", "bootstrap-t", "bca"}
         Method of the intervals over participants; ``auto`` is ``wilson`` below 40 participants and

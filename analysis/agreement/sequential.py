@@ -94,7 +94,7 @@ def anytime_interval(
     See Also
     --------
     anytime_mean_interval : Narrower if participants contribute shares rather than one answer each.
-    analysis.aggregation.proportions.wilson_interval : For a single look planned beforehand.
+    obelus.aggregation.proportions.wilson_interval : For a single look planned beforehand.
 
     Notes
     -----

@@ -153,7 +153,7 @@ def all_curves(
 
     Notes
     -----
-    The area of models and constants is exact (:func:`analysis.comparison.adc_curve.adc_area`), that of
+    The area of models and constants is exact (:func:`obelus.comparison.adc_curve.adc_area`), that of
     chance and humans a trapezoidal sum over the grid. Recalibrated: a straight line from Δlm to Δh fitted on
     the other clusters of pairs, ten folds; for the constant the mean of the other clusters.
 

@@ -34,7 +34,7 @@ def association(human_delta: npt.ArrayLike, model_delta: npt.ArrayLike) -> Assoc
     ``status``: ``ok``, ``no_data``, ``too_few`` (below three pairs) or ``constant``.
 
     Undefined numbers are None. Pairs of one phenomenon are not independent; intervals come from
-    :func:`analysis.comparison.intervals.cluster_bootstrap`.
+    :func:`obelus.comparison.intervals.cluster_bootstrap`.
 
     Examples
     --------

@@ -97,7 +97,7 @@ def read_judgments(path: str | Path) -> pd.DataFrame:
     Notes
     -----
     Of a release's file, exclusions, unanswered trials, and practice, catch and anchor trials are dropped
-    (:func:`analysis.comparison.ceilings.responses.counted_judgments`).
+    (:func:`obelus.comparison.ceilings.responses.counted_judgments`).
     """
     return read_form(path, JUDGMENTS, only=counted_judgments)
 

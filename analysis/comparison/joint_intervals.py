@@ -59,7 +59,7 @@ def joint_intervals(
 
     Examples
     --------
-    >>> from analysis.comparison.pairs import pair_table
+    >>> from obelus.comparison.pairs import pair_table
     >>> seen = [(p, i, m) for p in range(8) for i in range(6) for m in "gb"]
     >>> rows = [(f"P{p}", f"{m}{i}", (m == "g") * 2.0 + (p * i) % 3) for p, i, m in seen]
     >>> judgments = pd.DataFrame(rows, columns=["participant", "sentence_id", "value"])

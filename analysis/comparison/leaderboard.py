@@ -53,7 +53,7 @@ class ComparedModels:
     """A comparison that enters a leaderboard."""
 
     document: dict[str, Any]
-    """From :func:`analysis.comparison.report.compare_report`."""
+    """From :func:`obelus.comparison.report.compare_report`."""
     options: dict[str, Any]
     """Its δ, signs, standardization and seed."""
     models: Sequence[dict[str, Any]]

@@ -85,8 +85,8 @@ class Pattern:
 
         Examples
         --------
-        >>> from analysis.corpora.conllu import parse_conllu
-        >>> from analysis.corpora.notation import read_pattern
+        >>> from obelus.corpora.conllu import parse_conllu
+        >>> from obelus.corpora.notation import read_pattern
         >>> first = "1\\tBirds\\tbird\\tNOUN\\t_\\t_\\t2\\tnsubj\\t_\\t_"
         >>> rows = [first, "2\\tsing\\tsing\\tVERB\\t_\\t_\\t0\\troot\\t_\\t_"]
         >>> given = {"words": {"verb": {"upos": "VERB"}, "subject": {}}, "path": "verb >nsubj subject"}

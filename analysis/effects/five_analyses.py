@@ -283,7 +283,7 @@ def five_analyses(
     by : {"phenomenon", "paradigm"}
         Column that defines the contrasts.
     transform : {"z", "z-log", "raw", "robust-z", "rank-normal"}
-        Scale of ratings, as in :func:`analysis.aggregation.ratings.ratings_report`; choices ignore it.
+        Scale of ratings, as in :func:`obelus.aggregation.ratings.ratings_report`; choices ignore it.
     alpha : float
         Significance level of the tests, two- or one-tailed as each analysis states.
     bayes_cut : float

@@ -40,7 +40,7 @@ def model_interactions(
     -----
     ``scores`` has ``sentence_id`` and one column per model; they are standardized over all sentences that it
     scores, fillers included (ddof 0), so that models are comparable, but not in the unit of human z.
-    ``people`` are rows of :func:`analysis.effects.factorial.interactions`: ``people_r`` is Pearson's
+    ``people`` are rows of :func:`obelus.effects.factorial.interactions`: ``people_r`` is Pearson's
     correlation of the differences of the items in both, None with fewer than three.
     """
     require_columns(sentences, "sentence_id", "item", "condition")

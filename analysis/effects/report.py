@@ -51,7 +51,7 @@ def effects_report(
     by : {"phenomenon", "paradigm"}
         Column that defines the contrasts.
     transform : {"z", "z-log", "raw", "robust-z", "rank-normal"}
-        Scale of ratings, as in :func:`analysis.aggregation.ratings.ratings_report`; choices ignore it.
+        Scale of ratings, as in :func:`obelus.aggregation.ratings.ratings_report`; choices ignore it.
     slopes : {"auto", "none", "participant", "item", "participant,item"}
         Random slopes of the condition, added to the crossed intercepts of the mixed model: the largest
         structure that the data of each contrast support, with correlations (default); none (also ``""``); or
@@ -91,7 +91,7 @@ def effects_report(
 
     See Also
     --------
-    analysis.effects.five_analyses.five_analyses : The same as frames, with the formulas.
+    obelus.effects.five_analyses.five_analyses : The same as frames, with the formulas.
 
     References
     ----------

@@ -48,7 +48,7 @@ def apply_plan(judgments: pd.DataFrame, plan: Plan) -> Excluded:
         Needs ``participant`` and ``value``; each step reads the columns of its criterion. The frame
         is not modified.
     plan : Plan
-        Steps to apply, for example from :func:`analysis.exclusions.plan.parse_plan`.
+        Steps to apply, for example from :func:`obelus.exclusions.plan.parse_plan`.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def apply_plan(judgments: pd.DataFrame, plan: Plan) -> Excluded:
 
     Examples
     --------
-    >>> from analysis.exclusions.plan import parse_plan
+    >>> from obelus.exclusions.plan import parse_plan
     >>> rows = pd.DataFrame({"participant": ["a", "b"], "value": [1, 0], "flagged": [False, True]})
     >>> excluded = apply_plan(rows, parse_plan("flagged"))
     >>> excluded.kept["participant"].tolist(), excluded.flow["judgments_left"].tolist()

@@ -29,7 +29,7 @@ class Step:
     scope : {"participant", "session", "judgment"}
         Unit that is excluded when the criterion is met.
     rule : str
-        Name of a criterion in :data:`analysis.exclusions.criteria.CRITERIA`.
+        Name of a criterion in :data:`obelus.exclusions.criteria.CRITERIA`.
     parameters : mapping
         Settings of the criterion by name; those left out take their defaults.
     on_missing : {"keep", "drop"}

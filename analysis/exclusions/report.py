@@ -58,7 +58,7 @@ def exclusion_report(
 
     Examples
     --------
-    >>> from analysis.exclusions.plan import parse_plan
+    >>> from obelus.exclusions.plan import parse_plan
     >>> rows = pd.DataFrame({"participant": list("aabb"), "item": [1, 2] * 2, "value": [1, 1, 0, 0],
     ...     "task": "forced_choice", "flagged": [False, False, True, True]})
     >>> report = exclusion_report(rows, parse_plan("flagged"))

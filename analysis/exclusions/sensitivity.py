@@ -139,7 +139,7 @@ def sensitivity(judgments: pd.DataFrame, plan: Plan, *, transform: str = "z") ->
 
     Examples
     --------
-    >>> from analysis.exclusions.plan import parse_plan
+    >>> from obelus.exclusions.plan import parse_plan
     >>> rows = pd.DataFrame({"participant": list("aabbcc"), "item": [1, 2] * 3, "value": [1, 1, 0, 0, 1, 1],
     ...     "task": "forced_choice", "flagged": [False, False, True, True, False, False]})
     >>> [(row["recipe"], row["participants"]) for row in sensitivity(rows, parse_plan("flagged"))]

@@ -271,7 +271,7 @@ def row_parts(chart: alt.LayerChart, *, most: int = MAX_PART_ROWS) -> list[alt.L
     Parameters
     ----------
     chart : altair.LayerChart
-        From :func:`analysis.figures.registry.draw`.
+        From :func:`obelus.figures.registry.draw`.
     most : int
         Largest number of rows of one figure.
 
@@ -285,7 +285,7 @@ def row_parts(chart: alt.LayerChart, *, most: int = MAX_PART_ROWS) -> list[alt.L
     --------
     >>> items = pd.DataFrame({"item": list("abc"), "share": [0.9, 0.5, 0.2], "n": 10,
     ...     "majority": ["expected", "tie", "unexpected"], "ci_low": 0.1, "ci_high": 0.9})
-    >>> from analysis.figures import item_strip
+    >>> from obelus.figures import item_strip
     >>> [part.data["item"].tolist() for part in row_parts(item_strip(items), most=2)]
     [['a', 'b'], ['c']]
     """

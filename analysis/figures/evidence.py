@@ -36,11 +36,11 @@ class Evidence:
     time_zone : str
         IANA name of the time zone in which moments are drawn.
     human : DataFrame, optional
-        ``sentence_id`` and ``score``, as for :func:`analysis.comparison.report.compare_report`.
+        ``sentence_id`` and ``score``, as for :func:`obelus.comparison.report.compare_report`.
     pairs : DataFrame, optional
-        ``pair_id``, ``good_id``, ``bad_id``, as for :func:`analysis.comparison.report.compare_report`.
+        ``pair_id``, ``good_id``, ``bad_id``, as for :func:`obelus.comparison.report.compare_report`.
     scores : DataFrame, optional
-        ``sentence_id`` and one column per model, as for :func:`analysis.comparison.report.compare_report`.
+        ``sentence_id`` and one column per model, as for :func:`obelus.comparison.report.compare_report`.
     report : dict, optional
         A comparison computed before; by default it is computed from ``human``, ``pairs`` and ``scores``.
     number : int, optional
@@ -51,18 +51,18 @@ class Evidence:
         ``model``, ``tokens``, ``phenomenon``, ``accuracy``: models trained on corpora of several sizes.
     planned : DataFrame, optional
         Power of a planned study by size, as ``designs`` of
-        :func:`analysis.power.simulation.prospective_power`.
+        :func:`obelus.power.simulation.prospective_power`.
     chosen : int, optional
         Planned number of participants, marked in the figure of power.
     by : {"", "phenomenon", "paradigm"}
         Column that defines the tested contrasts; if empty, the phenomenon where it is known,
         else the paradigm.
     effects : dict, optional
-        Document of :func:`analysis.effects.report.effects_report` for the kept rows; computed if absent.
+        Document of :func:`obelus.effects.report.effects_report` for the kept rows; computed if absent.
     multiverse : dict, optional
-        Document of :func:`analysis.exclusions.multiverse.multiverse_report`.
+        Document of :func:`obelus.exclusions.multiverse.multiverse_report`.
     replication : dict, optional
-        Document of :func:`analysis.power.report.pilot_report` for the kept rows; computed if absent.
+        Document of :func:`obelus.power.report.pilot_report` for the kept rows; computed if absent.
     factors : Mapping of str to sequence of str, optional
         Columns of the factors of the design in ``judgments``, each with its levels in order.
     stimuli : DataFrame, optional
@@ -84,7 +84,7 @@ class Evidence:
     deltas : tuple of float
         Values of δ at which the ADC is shown, in standard deviations.
     outliers : str
-        Rule for outliers of response times, as :func:`analysis.effects.response_times.parse_outlier_rule`
+        Rule for outliers of response times, as :func:`obelus.effects.response_times.parse_outlier_rule`
         takes it.
     seed : int
         Seed of every random procedure.

@@ -46,7 +46,7 @@ def export_figure(chart: alt.LayerChart, form: Format, *, mode: Mode = "light", 
     Parameters
     ----------
     chart : altair.LayerChart
-        From :func:`analysis.figures.registry.draw`.
+        From :func:`obelus.figures.registry.draw`.
     form : {"svg", "png", "pdf", "csv", "json"}
         File format; ``csv`` is the data drawn, ``json`` the Vega-Lite specification.
     mode : {"light", "dark"}
@@ -66,7 +66,7 @@ def export_figure(chart: alt.LayerChart, form: Format, *, mode: Mode = "light", 
 
     Examples
     --------
-    >>> from analysis.figures import Evidence, draw
+    >>> from obelus.figures import Evidence, draw
     >>> export_figure(draw("items", Evidence()), "csv").decode().splitlines()[0]
     'statement'
     """

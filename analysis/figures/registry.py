@@ -143,7 +143,7 @@ def draw(name: str, evidence: Evidence) -> alt.LayerChart:
     Returns
     -------
     altair.LayerChart
-        For :func:`analysis.figures.export.export_figure`, a page or a notebook.
+        For :func:`obelus.figures.export.export_figure`, a page or a notebook.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """Cross-products of a linear mixed model with crossed random effects and its solution at a given θ.
 
-The numerical core of :mod:`analysis.mixed_models.linear`. The grouping factor with the most columns is
+The numerical core of :mod:`obelus.mixed_models.linear`. The grouping factor with the most columns is
 eliminated block by block, so that only the columns of the others meet in one dense matrix.
 """
 

@@ -216,7 +216,7 @@ def ordinal_mixed_model(
     -----
     ``status``: ``ok``; ``singular`` (a variance is 0); ``not_converged``; ``no_data``; ``no_variation`` (one
     rating, or a constant predictor). The random effects are those of
-    :func:`~analysis.mixed_models.linear.mixed_model`; an intercept of participants shifts all their
+    :func:`~obelus.mixed_models.linear.mixed_model`; an intercept of participants shifts all their
     thresholds. With ``has_scale`` they also stretch or compress them: s is the logarithm of a participant's
     discrimination, normal with mean 0; s > 0 for participants who use the ends of the scale for the same
     differences. ``variances`` then has ``scale``.

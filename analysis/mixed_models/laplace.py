@@ -1,6 +1,6 @@
 """Laplace approximation of the likelihood of a logistic model with one or two crossed factors.
 
-The numerical core of :mod:`analysis.mixed_models.logistic`. The factor with more groups is eliminated, so
+The numerical core of :mod:`obelus.mixed_models.logistic`. The factor with more groups is eliminated, so
 that only the groups of the other factor form a dense matrix.
 """
 

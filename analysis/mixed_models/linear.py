@@ -191,7 +191,7 @@ def mixed_model(
     of the REML deviance. Assumes normal residuals and random effects, hence scores on a scale, not
     choices. Report the random structure: intercepts alone are too liberal if the effect
     varies between participants (Barr et al. 2013), all slopes too conservative in small designs (Matuschek
-    et al. 2017); :func:`analysis.mixed_models.structures.fit_largest` chooses it. ``start`` is a fit of a
+    et al. 2017); :func:`obelus.mixed_models.structures.fit_largest` chooses it. ``start`` is a fit of a
     smaller structure, at whose variances the search begins.
 
     References

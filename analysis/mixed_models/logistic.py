@@ -1,6 +1,6 @@
 """Logistic mixed models with crossed random effects, for choices and yes-no judgments.
 
-:mod:`analysis.mixed_models.laplace` computes the exact Laplace deviance, with the random effects at their
+:mod:`obelus.mixed_models.laplace` computes the exact Laplace deviance, with the random effects at their
 mode. R's glmer stops its inner iterations early and uses the weights of the last one for the determinant
 (:class:`WorkingDeviance`). The two deviances have nearly the same minimum, and curvatures that differ by
 about one per cent.
@@ -149,10 +149,10 @@ def logistic_mixed_model(
     ``too_few`` (a factor has one group, or as many as rows); ``no_variation`` (redundant predictors).
 
     Laplace's approximation, as lme4's ``glmer`` with ``nAGQ = 1``: minimize over β and θ (as in
-    :func:`~analysis.mixed_models.linear.mixed_model`, at whose variances a ``start`` begins the search)
+    :func:`~obelus.mixed_models.linear.mixed_model`, at whose variances a ``start`` begins the search)
     -2 [Σ log P(y | û) - ½ û'û] + log|H|, û the mode of the spherical random effects and H the curvature
     there. ``estimates`` and ``variances`` are those of the deviance of glmer
-    (:class:`analysis.mixed_models.logistic.WorkingDeviance`), so that they equal the summary of glmer;
+    (:class:`obelus.mixed_models.logistic.WorkingDeviance`), so that they equal the summary of glmer;
     ``exact`` and ``criterion`` belong to the optimum with û at its mode and H taken there. Estimates
     differ by some thousandths, errors by one per cent or so. Both errors come from the numerical Hessian
     in all parameters. The Wald test is approximate with few participants or items; the sign test and the t

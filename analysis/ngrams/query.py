@@ -68,7 +68,7 @@ def token_logprobs(
     Parameters
     ----------
     model : BackoffModel
-        Model from :func:`analysis.ngrams.train_model` or an ARPA file.
+        Model from :func:`obelus.ngrams.train_model` or an ARPA file.
     sentences : sequence of sequences of str
         Tokens of each sentence, without boundary marks.
     bos : bool
@@ -89,7 +89,7 @@ def token_logprobs(
 
     Examples
     --------
-    >>> from analysis.ngrams import train_model
+    >>> from obelus.ngrams import train_model
     >>> model = train_model([["a", "b"], ["a", "c"]], order=2)
     >>> found = token_logprobs(model, [["a", "b"], ["zebra"]])
     >>> found.sentence.tolist(), found.unknown.tolist()

@@ -41,7 +41,7 @@ def train_model(
     Returns
     -------
     BackoffModel
-        For :func:`analysis.ngrams.query.token_logprobs`, or to be written as an ARPA file; ``<unk>`` has the
+        For :func:`obelus.ngrams.query.token_logprobs`, or to be written as an ARPA file; ``<unk>`` has the
         probability that smoothing reserves for every unseen word.
 
     Raises

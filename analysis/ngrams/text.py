@@ -19,7 +19,7 @@ class CorpusSentences:
     path : str or Path
         UTF-8 text, a sentence per line; a name ending in ``.gz`` is decompressed.
     tokens : callable
-        Cuts a line into tokens, as :meth:`analysis.scoring.words.tokens.Tokenization.tokens` does.
+        Cuts a line into tokens, as :meth:`obelus.scoring.words.tokens.Tokenization.tokens` does.
 
     Raises
     ------

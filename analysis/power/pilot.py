@@ -84,7 +84,7 @@ def resampled_power(
 
     W ~ Multinomial(n; 1/N), S = W·X, Q = W·X², t = (S/n) / √((Q - S²/n) / (n - 1) / n). With ``choices``
     the matrix contains shares of expected choices minus one half, and draws are tested as
-    :func:`analysis.effects.report.effects_report` tests them: by the exact sign test of participants where
+    :func:`obelus.effects.report.effects_report` tests them: by the exact sign test of participants where
     they have no variance. A contrast whose values are all -½ or ½ (one choice per participant) is always
     tested by the sign test; other draws without variance are not detected. Each size has its own random
     numbers, so the power at a size does not depend on the other sizes. The pilot is treated as the
@@ -267,7 +267,7 @@ def choice_power(
 
     Notes
     -----
-    As from :func:`analysis.power.pilot.resampled_power`, without error and ``n_drawn_from``;
+    As from :func:`obelus.power.pilot.resampled_power`, without error and ``n_drawn_from``;
     one choice per participant is assumed. ``pilot_low`` and ``pilot_high`` are the power at the ends of
     the Wilson interval of the pilot's share, which is valid because power increases with the share.
 

@@ -95,7 +95,7 @@ def prospective_report(
     Returns
     -------
     dict
-        JSON-ready: the document of :func:`~analysis.power.simulation.prospective_power`, each design with
+        JSON-ready: the document of :func:`~obelus.power.simulation.prospective_power`, each design with
         ``reward_minor``, ``fees_minor`` and ``cost_minor``; ``smallest`` is the design with fewest
         participants whose power is at least .8, or None; ``expected_share`` and
         ``enough_participants_one_choice_each`` for choices.
@@ -184,7 +184,7 @@ def pilot_report(
     by : {"phenomenon", "paradigm"}
         Column that defines the contrasts.
     transform : {"z", "z-log", "raw", "robust-z", "rank-normal"}
-        Scale of ratings, as in :func:`analysis.aggregation.ratings.ratings_report`; choices ignore it.
+        Scale of ratings, as in :func:`obelus.aggregation.ratings.ratings_report`; choices ignore it.
     criterion : {"t", "bayes"}
         Detection in the predicted direction: p < ``alpha`` two-tailed, or a Bayes factor above 3.
     alpha : float

@@ -21,7 +21,7 @@ def cohen_kappa(first: pd.Series, second: pd.Series, *, weights: str = "none") -
     -----
     κ_w = 1 - Σ w_vw o_vw / Σ w_vw e_vw with o the joint and e the product of the marginal shares. Distances
     are those of the scale points, so unused points count as steps too. For more than two annotators
-    use :func:`analysis.reliability.chance_corrected.krippendorff_alpha`.
+    use :func:`obelus.reliability.chance_corrected.krippendorff_alpha`.
 
     References
     ----------

@@ -49,7 +49,7 @@ def coefficients(answers: Answers, *, seed: int = 0) -> list[dict[str, Any]]:
 
     Examples
     --------
-    >>> from analysis.reliability.coding import answers_of
+    >>> from obelus.reliability.coding import answers_of
     >>> rows = pd.DataFrame({"participant": list("abab"), "item": [1, 1, 2, 2], "value": [1, 1, 0, 1]})
     >>> table = coefficients(answers_of(rows, coding="expected"))
     >>> [(row["measure"], row["value"]) for row in table][0]
@@ -209,7 +209,7 @@ def reliability_report(
 
     See Also
     --------
-    analysis.agreement.report.agreement_report : Agreement with the expected labels.
+    obelus.agreement.report.agreement_report : Agreement with the expected labels.
 
     Notes
     -----

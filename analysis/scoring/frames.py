@@ -45,7 +45,7 @@ def score_sentences(
     Parameters
     ----------
     scorer : Scorer
-        Model, for example from :func:`analysis.scoring.scorer`.
+        Model, for example from :func:`obelus.scoring.scorer`.
     sentences : DataFrame, one row per sentence
         Needs ``sentence_id`` and ``sentence``; ``context``, where present, is put before the sentence and
         not scored.
@@ -56,7 +56,7 @@ def score_sentences(
         Name of the model; result columns are called ``name:method``. By default the name of its file.
     tokens : bool
         Whether single tokens are returned with ``scores``, for
-        :func:`analysis.scoring.words.surprisals.surprisal_table`.
+        :func:`obelus.scoring.words.surprisals.surprisal_table`.
     progress : callable, optional
         Called with the number of sentences scored so far.
 

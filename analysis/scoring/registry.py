@@ -135,7 +135,7 @@ def scorer(uri: str) -> Scorer:
     --------
     >>> scorer("csv")
     Traceback (most recent call last):
-    analysis.errors.BadInput: 'csv' is not a model URI. Write kind:target, such as arpa:model.arpa.
+    obelus.errors.BadInput: 'csv' is not a model URI. Write kind:target, such as arpa:model.arpa.
     """
     parsed = parse_model_uri(uri)
     return SCORERS.find(parsed.kind, noun="kind of model")(parsed)
@@ -160,7 +160,7 @@ def check_options(uri: ModelURI, *, without: Collection[str] = ()) -> None:
     --------
     >>> check_options(ModelURI("hf-masked", "bert-base-uncased", {"boundary": "corrected"}))
     Traceback (most recent call last):
-    analysis.errors.UnknownName: unknown option of hf-masked 'boundary'. Did you mean 'vocabulary'?
+    obelus.errors.UnknownName: unknown option of hf-masked 'boundary'. Did you mean 'vocabulary'?
     """
     if uri.kind in OPTIONS:
         parse_options(uri, [option for option in OPTIONS[uri.kind] if option.name not in without])

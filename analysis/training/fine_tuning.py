@@ -32,7 +32,7 @@ def train_classifier(
     Parameters
     ----------
     train, development : Labelled
-        From :func:`analysis.training.cola.read_cola`; the development set selects epoch and restart.
+        From :func:`obelus.training.cola.read_cola`; the development set selects epoch and restart.
     model : str
         A name of the hub (``name@revision``), a folder, such as one that ``train_lm`` wrote, or ``tiny``:
         a small encoder with random weights and a vocabulary from the training set.

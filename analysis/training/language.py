@@ -35,7 +35,7 @@ def train_language_model(
     Parameters
     ----------
     corpus : Corpus
-        From :func:`analysis.training.text.read_corpus`.
+        From :func:`obelus.training.text.read_corpus`.
     plan : Plan
         Settings of the model and its training.
     out : str or Path

@@ -103,7 +103,7 @@ def quiet(transformers: Any) -> Iterator[None]:
 
 
 def _pre_tokenizer(plan: Plan) -> Any:
-    """Return a pre-tokenizer equal to :class:`analysis.scoring.words.tokens.Tokenization`."""
+    """Return a pre-tokenizer equal to :class:`obelus.scoring.words.tokens.Tokenization`."""
     tokenizers = import_optional("tokenizers")
     pre, regex = tokenizers.pre_tokenizers, tokenizers.Regex
     if plan.punctuation == "keep":

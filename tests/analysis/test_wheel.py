@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 import analysis
-import setup
 from tools.installed_wheel import build_wheel
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -95,37 +94,3 @@ def test_the_installed_library_gives_its_examples_without_django(wheel, tmp_path
     assert report["names"] == dir(analysis)
     usage = run(sys.executable, "-m", "obelus", "agreement", "--help", cwd=tmp_path, env=environment)
     assert "usage: obelus agreement" in usage
-
-
-SOURCE = '''"""See analysis.errors and the analysis of it.
-
->>> from analysis.errors import BadInput
-"""
-def reader():
-    "ü"; from analysis.errors import BadInput
-    import analysis.text as text
-    analysis = {"analysis": 1}
-    return analysis["analysis"]
-'''
-
-
-def relocated(text):
-    pattern = setup.references({"errors", "text"})
-    return setup.relocated(text.encode(), file="x.py", pattern=pattern).decode()
-
-
-def test_only_imports_and_names_of_modules_are_renamed():
-    lines = relocated(SOURCE).splitlines()
-    assert lines[0] == '"""See obelus.errors and the analysis of it.'
-    assert lines[2] == ">>> from obelus.errors import BadInput"
-    assert lines[5] == '    "ü"; from obelus.errors import BadInput'
-    assert lines[6] == "    import obelus.text as text"
-    assert lines[7:] == ['    analysis = {"analysis": 1}', '    return analysis["analysis"]']
-
-
-@pytest.mark.parametrize(
-    "line", ["import analysis.errors", "name = 'analysis.errors'", "f'analysis.text.{1}'"]
-)
-def test_what_cannot_be_renamed_ends_the_build_with_the_line(line):
-    with pytest.raises(SystemExit, match=r"x\.py, line 2"):
-        relocated(f"\n{line}\n")

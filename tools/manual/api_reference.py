@@ -1,7 +1,7 @@
 """A page of the manual for every module of the library, made while the manual is built (a hook of MkDocs).
 
 A module's page renders its public functions, classes and constants, and links those that a page of the manual
-renders already. References in docstrings (``:func:`analysis.scales.…```) become links on all pages.
+renders already. References in docstrings (``:func:`obelus.scales.…```) become links on all pages.
 """
 
 import ast
@@ -126,7 +126,8 @@ def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:
 
     def link(match: re.Match[str]) -> str:
         name = match[1]
-        target = name if name.startswith(f"{LIBRARY}.") else f"{module}.{name}"
+        package, _, rest = name.partition(".")
+        target = f"{LIBRARY}.{rest}" if package == "obelus" else f"{module}.{name}"
         return f'<autoref identifier="{target}" optional><code>{name}</code></autoref>'
 
     return REFERENCE.sub(link, html)

@@ -151,7 +151,7 @@ def human_ceiling(
 
     Choices have no scale: in each half the scores are computed as in a release, as shares of presentations
     in which a sentence was chosen, or of yes, standardized over the judged sentences (ddof 0). Their
-    full-size samples draw answers, see :func:`analysis.comparison.ceilings.human.full_against_full`. Of
+    full-size samples draw answers, see :func:`obelus.comparison.ceilings.human.full_against_full`. Of
     several tasks in a frame, ratings take precedence over forced choices, these over yes-no.
 
     References

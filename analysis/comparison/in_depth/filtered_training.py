@@ -60,7 +60,7 @@ def filtered_training(table: PairTable, models: pd.DataFrame) -> dict[str, list[
 
     The result has ``deltas``: rows of ``family``, ``method``, ``filter``, ``group`` (``all``, then
     paradigms), ``targeted`` (the filter carries the name of the paradigm or its phenomenon, or is one of
-    :func:`analysis.corpora.shipped` and lists the paradigm), ``pairs``, ``seeds_full``, ``seeds_filtered``,
+    :func:`obelus.corpora.shipped` and lists the paradigm), ``pairs``, ``seeds_full``, ``seeds_filtered``,
     ``accuracy_full``, ``accuracy_filtered``, ``accuracy_delta`` (points, equation 1) with ``ci_low`` and
     ``ci_high`` (Welch, seeds as units; None below two seeds of either), and for log probabilities
     ``probability_delta_full``, ``probability_delta_filtered`` (nats, equation 2, mean over pairs and

@@ -47,14 +47,14 @@ def depth_report(
     Parameters
     ----------
     human : DataFrame or None
-        ``sentence_id`` and ``score``, as :func:`analysis.comparison.report.compare_report` takes it.
+        ``sentence_id`` and ``score``, as :func:`obelus.comparison.report.compare_report` takes it.
     pairs : DataFrame
         ``pair_id``, ``good_id``, ``bad_id``; optional columns: ``paradigm``,
         ``phenomenon``, ``sentence_good``, ``dependency_length``, ``attractor``.
     scores : DataFrame
         ``sentence_id`` and one column per model; of one model by several methods one column each.
     models : DataFrame, optional
-        Metadata of the models (:func:`analysis.comparison.in_depth.models.roster`).
+        Metadata of the models (:func:`obelus.comparison.in_depth.models.roster`).
     already_standardized : bool
         Use model scores as given instead of standardizing them over all their sentences.
     signs : {"strict", "published"}

@@ -2,7 +2,7 @@
 
 GELU by the hyperbolic tangent, computed in place and in pieces that fit a core's cache.
 
-The CPU implementation of :class:`analysis.scoring.neural.backend.Backend`.
+The CPU implementation of :class:`obelus.scoring.neural.backend.Backend`.
 """
 
 from collections.abc import Iterator

@@ -38,7 +38,7 @@ def score_words(
     ----------
     scorer : Scorer
         One with the capability ``conditional``: it maps each token to its characters. Or a
-        :class:`~analysis.scoring.words.critical_words.WordScorer` of one, perhaps behind a cache.
+        :class:`~obelus.scoring.words.critical_words.WordScorer` of one, perhaps behind a cache.
     prefixes, words : sequences of str
         The text before, and the critical word.
     sentences : sequence of str, optional

@@ -50,9 +50,9 @@ def test_names_that_the_manual_renders_are_linked():
 
 
 def test_references_of_docstrings_become_links():
-    html = "<p>See :func:<code>analysis.text.plural</code> and :class:<code>Step</code>, <code>x</code>.</p>"
+    html = "<p>See :func:<code>obelus.text.plural</code> and :class:<code>Step</code>, <code>x</code>.</p>"
     linked = on_page_content(html, Page, None, None)
-    assert '<autoref identifier="analysis.text.plural" optional><code>analysis.text.plural</code>' in linked
+    assert '<autoref identifier="analysis.text.plural" optional><code>obelus.text.plural</code>' in linked
     assert (
         '<autoref identifier="analysis.scales.Step" optional><code>Step</code></autoref>, <code>x</code>'
         in linked

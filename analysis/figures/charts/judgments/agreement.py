@@ -27,7 +27,7 @@ def agreement_frame(document: dict[str, Any]) -> pd.DataFrame:
     Parameters
     ----------
     document : dict
-        From :func:`analysis.agreement.report.agreement_report`.
+        From :func:`obelus.agreement.report.agreement_report`.
 
     Returns
     -------

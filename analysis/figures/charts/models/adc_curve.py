@@ -37,7 +37,7 @@ def curve_frame(
     Parameters
     ----------
     table : PairTable
-        From :func:`analysis.comparison.pairs.pair_table`.
+        From :func:`obelus.comparison.pairs.pair_table`.
     signs : {"strict", "published"}
         How zeros are treated.
     delta_max : float

@@ -40,7 +40,7 @@ def delta_frame(
     Parameters
     ----------
     table : PairTable
-        From :func:`analysis.comparison.pairs.pair_table`.
+        From :func:`obelus.comparison.pairs.pair_table`.
     model : str
         A column of its scores.
     delta : float

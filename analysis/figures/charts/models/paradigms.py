@@ -25,10 +25,10 @@ def paradigm_frame(
     Parameters
     ----------
     document : dict
-        From :func:`analysis.comparison.report.compare_report`.
+        From :func:`obelus.comparison.report.compare_report`.
     agreement : dict, optional
         Of the humans who judged the same paradigms, from
-        :func:`analysis.agreement.report.agreement_report`.
+        :func:`obelus.agreement.report.agreement_report`.
 
     Returns
     -------

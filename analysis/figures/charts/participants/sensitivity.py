@@ -31,7 +31,7 @@ def sensitivity_frame(judgments: pd.DataFrame, plan: Plan, *, seed: int = 0) -> 
     Notes
     -----
     ``recipe``, ``participants``, ``judgments``, ``measure``, ``value`` (from
-    :func:`analysis.exclusions.sensitivity.sensitivity`), ``ci_low``, ``ci_high``. Ratings: the mean
+    :func:`obelus.exclusions.sensitivity.sensitivity`), ``ci_low``, ``ci_high``. Ratings: the mean
     difference over all contrasts with its t interval; other tasks: individual agreement with the
     participant bootstrap.
     """
