@@ -1,8 +1,10 @@
 """Administration of what is planned. Versions, lists and the audit trail are read, never edited."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib import admin
+from django.db.models import Model
 from django.http import HttpRequest
 
 from experiments import models
@@ -25,6 +27,13 @@ class SearchedByShownFields(admin.ModelAdmin):  # type: ignore[type-arg]  # not 
 class ReadOnly(SearchedByShownFields):
     """Rows to look at; they are made and changed by the steps of the platform only."""
 
+    show_full_result_count = False
+
+    def get_list_select_related(self, request: HttpRequest) -> Any:
+        """Foreign keys among the columns, unless the list names its own."""
+        keys = [field.name for field in self.model._meta.fields if field.is_relation]
+        return self.list_select_related or [name for name in keys if name in self.list_display]
+
     def has_add_permission(self, request: HttpRequest, *args: object) -> bool:
         """Nothing is added by hand."""
         return False
@@ -36,6 +45,12 @@ class ReadOnly(SearchedByShownFields):
     def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         """Nothing is deleted by hand."""
         return False
+
+
+def register_read_only(options: Mapping[type[Model], Mapping[str, Sequence[str]]]) -> None:
+    """Register read-only lists of these models with their columns, filters and searched fields."""
+    for model, attributes in options.items():
+        admin.site.register(model, ReadOnly, **attributes)
 
 
 class MemberInline(admin.TabularInline):  # type: ignore[type-arg]  # not subscriptable at run time
@@ -130,34 +145,6 @@ class LabAdmin(SearchedByShownFields):
         return False
 
 
-@admin.register(models.ExperimentVersion)
-class VersionAdmin(ReadOnly):
-    """Frozen versions."""
-
-    list_display = ["experiment", "number", "sha256", "created_at"]
-    search_fields = ["experiment__title", "experiment__slug", "sha256"]
-    list_select_related = ["experiment"]
-
-
-@admin.register(models.PresentationList)
-class ListAdmin(ReadOnly):
-    """Lists of frozen versions."""
-
-    list_display = ["label", "experiment", "version", "n_trials"]
-    search_fields = ["experiment__title", "experiment__slug", "label"]
-    list_select_related = ["experiment", "version__experiment"]
-
-
-@admin.register(models.Design)
-class DesignAdmin(ReadOnly):
-    """Designs; they change on the study's own page."""
-
-    list_display = ["experiment", "kind", "n_lists", "items_per_paradigm", "seed"]
-    list_filter = ["kind"]
-    search_fields = ["experiment__title", "experiment__slug"]
-    list_select_related = ["experiment"]
-
-
 @admin.register(models.MaterialSet)
 class MaterialSetAdmin(SearchedByShownFields):
     """Material sets: names and owners; sentences are never edited, because judgments refer to them."""
@@ -177,79 +164,79 @@ class MaterialSetAdmin(SearchedByShownFields):
         return False
 
 
-@admin.register(models.Sentence)
-class SentenceAdmin(ReadOnly):
-    """Sentences."""
-
-    list_display = ["key", "text", "condition", "expected", "material_set"]
-    list_filter = ["expected"]
-    search_fields = ["key", "text", "material_set__name"]
-    list_select_related = ["material_set"]
-    show_full_result_count = False
-
-
-@admin.register(models.MinimalPair)
-class PairAdmin(ReadOnly):
-    """Minimal pairs."""
-
-    list_display = ["key", "good", "bad", "paradigm", "discard", "material_set"]
-    list_filter = ["discard"]
-    search_fields = ["key", "good__text", "bad__text", "paradigm__name", "material_set__name"]
-    list_select_related = ["good", "bad", "paradigm", "material_set"]
-    show_full_result_count = False
-
-
-@admin.register(models.Paradigm)
-class ParadigmAdmin(ReadOnly):
-    """Paradigms."""
-
-    list_display = ["name", "phenomenon", "material_set"]
-    search_fields = ["name", "phenomenon__name", "material_set__name"]
-    list_select_related = ["phenomenon", "material_set"]
-
-
-@admin.register(models.Campaign)
-class CampaignAdmin(ReadOnly):
-    """Recruitments; they change on the study's own pages, which check limits of money and note who did."""
-
-    list_display = ["name", "experiment", "recruiter", "state", "places", "reward_minor", "currency"]
-    list_filter = ["recruiter", "state"]
-    search_fields = ["name", "experiment__title"]
-    list_select_related = ["experiment"]
-
-
-@admin.register(models.Job)
-class JobAdmin(ReadOnly):
-    """Long work."""
-
-    list_display = ["kind", "state", "attempt", "progress", "total", "experiment", "created_by", "created_at"]
-    list_filter = ["state", "kind"]
-    search_fields = ["kind", "key", "error", "experiment__title"]
-    list_select_related = ["experiment", "created_by"]
-
-
-@admin.register(models.AuditEntry)
-class AuditAdmin(ReadOnly):
-    """Who did what; only ever added to."""
-
-    list_display = ["at", "experiment", "lab", "account", "user", "action"]
-    list_filter = ["action"]
-    search_fields = [
-        "experiment__title",
-        "experiment__slug",
-        "lab__slug",
-        "account__username",
-        "user__username",
-        "action",
-    ]
-    list_select_related = ["experiment", "lab", "account", "user"]
-
-
-@admin.register(models.Upload)
-class UploadAdmin(ReadOnly):
-    """Files between preview and import."""
-
-    list_display = ["name", "purpose", "owner", "sha256", "created_at"]
-    list_filter = ["purpose"]
-    search_fields = ["name", "sha256", "owner__username"]
-    list_select_related = ["owner"]
+register_read_only(
+    {
+        models.ExperimentVersion: {
+            "list_display": ["experiment", "number", "sha256", "created_at"],
+            "search_fields": ["experiment__title", "experiment__slug", "sha256"],
+        },
+        models.PresentationList: {
+            "list_display": ["label", "experiment", "version", "n_trials"],
+            "search_fields": ["experiment__title", "experiment__slug", "label"],
+            "list_select_related": ["experiment", "version__experiment"],
+        },
+        models.Design: {
+            "list_display": ["experiment", "kind", "n_lists", "items_per_paradigm", "seed"],
+            "list_filter": ["kind"],
+            "search_fields": ["experiment__title", "experiment__slug"],
+        },
+        models.Sentence: {
+            "list_display": ["key", "text", "condition", "expected", "material_set"],
+            "list_filter": ["expected"],
+            "search_fields": ["key", "text", "material_set__name"],
+        },
+        models.MinimalPair: {
+            "list_display": ["key", "good", "bad", "paradigm", "discard", "material_set"],
+            "list_filter": ["discard"],
+            "search_fields": ["key", "good__text", "bad__text", "paradigm__name", "material_set__name"],
+        },
+        models.Paradigm: {
+            "list_display": ["name", "phenomenon", "material_set"],
+            "search_fields": ["name", "phenomenon__name", "material_set__name"],
+        },
+        models.Campaign: {
+            "list_display": [
+                "name",
+                "experiment",
+                "recruiter",
+                "state",
+                "places",
+                "reward_minor",
+                "currency",
+            ],
+            "list_filter": ["recruiter", "state"],
+            "search_fields": ["name", "experiment__title"],
+        },
+        models.Job: {
+            "list_display": [
+                "kind",
+                "state",
+                "attempt",
+                "progress",
+                "total",
+                "experiment",
+                "created_by",
+                "created_at",
+            ],
+            "list_filter": ["state", "kind"],
+            "search_fields": ["kind", "key", "error", "experiment__title"],
+        },
+        models.AuditEntry: {
+            "list_display": ["at", "experiment", "lab", "account", "user", "action"],
+            "list_filter": ["action"],
+            "search_fields": [
+                "experiment__title",
+                "experiment__slug",
+                "lab__slug",
+                "account__username",
+                "user__username",
+                "action",
+            ],
+        },
+        models.Upload: {
+            "list_display": ["name", "purpose", "owner", "sha256", "created_at"],
+            "list_filter": ["purpose"],
+            "search_fields": ["name", "sha256", "owner__username"],
+        },
+    }
+)

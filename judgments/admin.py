@@ -3,19 +3,8 @@
 from django.contrib import admin
 from django.http import HttpRequest
 
-from experiments.admin import ReadOnly
+from experiments.admin import ReadOnly, register_read_only
 from judgments import models
-
-
-@admin.register(models.Participant)
-class ParticipantAdmin(ReadOnly):
-    """Participants by pseudonym."""
-
-    list_display = ["pseudonym", "experiment", "is_native", "is_simulated", "created_at"]
-    list_filter = ["is_native", "is_simulated"]
-    search_fields = ["pseudonym", "experiment__title", "experiment__slug"]
-    list_select_related = ["experiment"]
-    show_full_result_count = False
 
 
 @admin.register(models.PlatformIdentity)
@@ -25,7 +14,6 @@ class VaultAdmin(ReadOnly):
     list_display = ["participant", "experiment", "recruiter", "external_id", "purge_at"]
     list_filter = ["recruiter"]
     search_fields = ["participant__pseudonym", "experiment__slug"]
-    list_select_related = ["participant", "experiment"]
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         """Whether platform ids are listed."""
@@ -36,114 +24,84 @@ class VaultAdmin(ReadOnly):
         return request.user.is_superuser
 
 
-@admin.register(models.Session)
-class SessionAdmin(ReadOnly):
-    """Sessions."""
-
-    list_display = [
-        "id",
-        "experiment",
-        "participant",
-        "list",
-        "status",
-        "is_test",
-        "started_at",
-        "completed_at",
-    ]
-    list_filter = ["status", "is_test"]
-    search_fields = ["participant__pseudonym", "experiment__title", "experiment__slug", "completion_code"]
-    list_select_related = ["experiment", "participant", "list"]
-    exclude = ["token", "external_id"]
-    show_full_result_count = False
-
-
-@admin.register(models.SessionEvent)
-class EventAdmin(ReadOnly):
-    """Events of sessions other than answers."""
-
-    list_display = ["at", "kind", "session"]
-    list_filter = ["kind"]
-    search_fields = ["session__participant__pseudonym", "session__experiment__slug"]
-    list_select_related = ["session"]
-    show_full_result_count = False
-
-
-@admin.register(models.Trial)
-class TrialAdmin(ReadOnly):
-    """Trials."""
-
-    list_display = ["id", "session", "position", "kind", "item", "sentence", "pair", "shown_at"]
-    list_filter = ["kind"]
-    search_fields = ["session__participant__pseudonym", "session__experiment__slug", "item__key"]
-    list_select_related = ["session", "item", "sentence", "pair"]
-    show_full_result_count = False
-
-
-@admin.register(models.Judgment)
-class JudgmentAdmin(ReadOnly):
-    """Answers."""
-
-    list_display = [
-        "id",
-        "trial",
-        "status",
-        "response",
-        "value",
-        "is_correct",
-        "rt_ms",
-        "input_type",
-        "received_at",
-    ]
-    list_filter = ["status", "input_type", "is_correct"]
-    search_fields = ["trial__session__participant__pseudonym", "trial__session__experiment__slug"]
-    list_select_related = ["trial"]
-    show_full_result_count = False
-
-
-@admin.register(models.Payment)
-class PaymentAdmin(ReadOnly):
-    """The ledger of pay."""
-
-    list_display = ["at", "session", "kind", "amount_minor", "currency", "reason", "decided_by"]
-    list_filter = ["kind", "currency"]
-    search_fields = ["idempotency_key", "session__participant__pseudonym", "session__experiment__slug"]
-    list_select_related = ["session", "decided_by"]
-
-
-@admin.register(models.Consent)
-class ConsentAdmin(ReadOnly):
-    """Consents given and refused."""
-
-    list_display = ["at", "participant", "given", "text_sha256"]
-    list_filter = ["given"]
-    search_fields = ["participant__pseudonym", "participant__experiment__slug", "text_sha256"]
-    list_select_related = ["participant"]
-
-
-@admin.register(models.Flag)
-class FlagAdmin(ReadOnly):
-    """Manual flags on participants and sessions."""
-
-    list_display = ["raised_at", "participant", "session", "reason", "raised_by", "lifted_at"]
-    search_fields = ["participant__pseudonym", "participant__experiment__slug", "reason"]
-    list_select_related = ["participant", "session", "raised_by"]
-
-
-@admin.register(models.Signal)
-class SignalAdmin(ReadOnly):
-    """Quality signals of the last check."""
-
-    list_display = ["at", "name", "version", "session", "value", "reason"]
-    list_filter = ["name"]
-    search_fields = ["session__participant__pseudonym", "session__experiment__slug", "reason"]
-    list_select_related = ["session"]
-    show_full_result_count = False
-
-
-@admin.register(models.Tombstone)
-class TombstoneAdmin(ReadOnly):
-    """Counts of deleted answers."""
-
-    list_display = ["at", "experiment", "n_sessions", "n_judgments", "reason"]
-    search_fields = ["experiment__title", "experiment__slug"]
-    list_select_related = ["experiment"]
+register_read_only(
+    {
+        models.Participant: {
+            "list_display": ["pseudonym", "experiment", "is_native", "is_simulated", "created_at"],
+            "list_filter": ["is_native", "is_simulated"],
+            "search_fields": ["pseudonym", "experiment__title", "experiment__slug"],
+        },
+        models.Session: {
+            "list_display": [
+                "id",
+                "experiment",
+                "participant",
+                "list",
+                "status",
+                "is_test",
+                "started_at",
+                "completed_at",
+            ],
+            "list_filter": ["status", "is_test"],
+            "search_fields": [
+                "participant__pseudonym",
+                "experiment__title",
+                "experiment__slug",
+                "completion_code",
+            ],
+            "exclude": ["token", "external_id"],
+        },
+        models.SessionEvent: {
+            "list_display": ["at", "kind", "session"],
+            "list_filter": ["kind"],
+            "search_fields": ["session__participant__pseudonym", "session__experiment__slug"],
+        },
+        models.Trial: {
+            "list_display": ["id", "session", "position", "kind", "item", "sentence", "pair", "shown_at"],
+            "list_filter": ["kind"],
+            "search_fields": ["session__participant__pseudonym", "session__experiment__slug", "item__key"],
+        },
+        models.Judgment: {
+            "list_display": [
+                "id",
+                "trial",
+                "status",
+                "response",
+                "value",
+                "is_correct",
+                "rt_ms",
+                "input_type",
+                "received_at",
+            ],
+            "list_filter": ["status", "input_type", "is_correct"],
+            "search_fields": ["trial__session__participant__pseudonym", "trial__session__experiment__slug"],
+        },
+        models.Payment: {
+            "list_display": ["at", "session", "kind", "amount_minor", "currency", "reason", "decided_by"],
+            "list_filter": ["kind", "currency"],
+            "search_fields": [
+                "idempotency_key",
+                "session__participant__pseudonym",
+                "session__experiment__slug",
+            ],
+        },
+        models.Consent: {
+            "list_display": ["at", "participant", "given", "text_sha256"],
+            "list_filter": ["given"],
+            "search_fields": ["participant__pseudonym", "participant__experiment__slug", "text_sha256"],
+        },
+        models.Flag: {
+            "list_display": ["raised_at", "participant", "session", "reason", "raised_by", "lifted_at"],
+            "search_fields": ["participant__pseudonym", "participant__experiment__slug", "reason"],
+        },
+        models.Signal: {
+            "list_display": ["at", "name", "version", "session", "value", "reason"],
+            "list_filter": ["name"],
+            "search_fields": ["session__participant__pseudonym", "session__experiment__slug", "reason"],
+        },
+        models.Tombstone: {
+            "list_display": ["at", "experiment", "n_sessions", "n_judgments", "reason"],
+            "search_fields": ["experiment__title", "experiment__slug"],
+        },
+    }
+)
