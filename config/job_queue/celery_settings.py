@@ -15,7 +15,6 @@ task_default_queue = "obelus"
 task_queues = [Queue(name, routing_key=name) for name in ("obelus", "cpu")]  # GPU workers add -Q gpu
 timezone = "UTC"
 beat_scheduler = "config.job_queue.scheduler:Scheduler"
-beat_schedule_filename = str(settings.VAR / "beat")
 beat_schedule = {  # intervals in seconds
     "requeue stale jobs": {"task": "experiments.requeue_stale_jobs", "schedule": 15.0},
     "expire abandoned sessions": {"task": "judgments.expire_sessions", "schedule": 60.0},

@@ -8,20 +8,13 @@ from config.job_queue.folder_broker import Transport
 
 
 @pytest.fixture
-def folders(tmp_path):
-    for name in ("messages", "control"):
-        (tmp_path / name).mkdir()
-    return tmp_path
-
-
-@pytest.fixture
-def mail(folders):
+def mail(tmp_path):
     """Open the folder's queue; each test has its own, because kombu keeps in mind what it declared."""
-    name = f"jobs-{folders.name}"
+    name = f"jobs-{tmp_path.name}"
     options = {
-        "data_folder_in": str(folders / "messages"),
-        "data_folder_out": str(folders / "messages"),
-        "control_folder": str(folders / "control"),
+        "data_folder_in": str(tmp_path / "messages"),
+        "data_folder_out": str(tmp_path / "messages"),
+        "control_folder": str(tmp_path / "control"),
     }
 
     def connect() -> SimpleQueue:
@@ -41,13 +34,14 @@ def test_messages_arrive_in_their_order_at_another_process(mail):
         receiver.get_nowait()
 
 
-def test_a_table_of_queues_left_empty_by_a_killed_process_is_made_anew(mail, folders):
-    (folders / "control" / f"jobs-{folders.name}.exchange").touch()
+def test_a_table_of_queues_left_empty_by_a_killed_process_is_made_anew(mail, tmp_path):
+    (tmp_path / "control").mkdir()
+    (tmp_path / "control" / f"jobs-{tmp_path.name}.exchange").touch()
     mail().put({"number": 1})
     assert mail().get(timeout=60).payload == {"number": 1}
 
 
-def test_no_reader_sees_a_message_before_it_is_whole(mail, folders, monkeypatch):
+def test_no_reader_sees_a_message_before_it_is_whole(mail, monkeypatch):
     """A writer that dies in the middle leaves nothing that a worker would take for a message."""
     sender = mail()
     monkeypatch.setattr("pathlib.Path.rename", lambda *paths: (_ for _ in ()).throw(KeyboardInterrupt))
