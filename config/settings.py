@@ -127,12 +127,12 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Celery carries ids of Job rows; the embedded broker is a folder (see config/celery.py).
 CELERY_BROKER_URL = env_str("CELERY_BROKER_URL", "filesystem://")
-CELERY_BROKER_FOLDER = Path(env_str("CELERY_BROKER_FOLDER") or VAR / "broker")
+CELERY_BROKER_FOLDER = VAR / "broker"
 JOB_STALE_SECONDS = env_int("JOB_STALE_SECONDS", 60)
 JOB_MAX_ATTEMPTS = env_int("JOB_MAX_ATTEMPTS", 5)
-JOB_RETRY_SECONDS = env_int("JOB_RETRY_SECONDS", 15)
-if JOB_MAX_ATTEMPTS < 1 or JOB_RETRY_SECONDS < 0:
-    raise ImproperlyConfigured("JOB_MAX_ATTEMPTS must be above 0, and JOB_RETRY_SECONDS 0 or more.")
+JOB_RETRY_SECONDS = JOB_STALE_SECONDS // 4  # until the first retry; each further delay is four times as long
+if JOB_MAX_ATTEMPTS < 1 or JOB_STALE_SECONDS < 0:
+    raise ImproperlyConfigured("JOB_MAX_ATTEMPTS must be above 0, and JOB_STALE_SECONDS 0 or more.")
 
 # PDF files have no fonts but those built into Typst and those of these folders.
 PDF_FONTS = env_list("PDF_FONTS", [])
@@ -150,7 +150,7 @@ if not set(SCORING_DEVICES) <= {"cpu", "gpu"}:
 if SHARD_SENTENCES < 1 or SCORING_THREADS < 0:
     raise ImproperlyConfigured("SHARD_SENTENCES must be above 0, and SCORING_THREADS 0 or more.")
 
-PREVIEW_DAYS = env_int("PREVIEW_DAYS", 30)
+PREVIEW_DAYS = 30  # previews not used for so long are deleted
 
 # Personal data: how long platforms' ids are stored after a study closes, and who is responsible (shown on the
 # record of processing activities).
@@ -176,18 +176,18 @@ if not all(re.fullmatch(r"https?://[\w.-]+(:\d+)?", address) for address in MTUR
 PLATFORM_KEY = env_secret("PLATFORM_KEY")
 PLATFORM_KEYS_EARLIER = env_secret("PLATFORM_KEYS_EARLIER").split()
 PROLIFIC_URL = env_str("PROLIFIC_URL", "https://api.prolific.com")
-PROLIFIC_WEB_URL = env_str("PROLIFIC_WEB_URL", "https://app.prolific.com")
-PROLIFIC_EVENT_WINDOW_S = env_int("PROLIFIC_EVENT_WINDOW_S", 300)
+PROLIFIC_WEB_URL = PROLIFIC_URL.replace("//api.", "//app.")  # participants return there with their code
+PROLIFIC_EVENT_WINDOW_S = 300  # age of a signed event that is still accepted
 
 # Whether webhooks may lead into private networks, and begin with http://: for receivers beside this server.
 WEBHOOK_PRIVATE_TARGETS = env_bool("WEBHOOK_PRIVATE_TARGETS", False)
 
 # Repositories on which releases are published; accounts in test mode use the sandboxes.
-HUGGINGFACE_URL = env_str("HUGGINGFACE_URL", "https://huggingface.co")
-ZENODO_URL = env_str("ZENODO_URL", "https://zenodo.org")
-ZENODO_SANDBOX_URL = env_str("ZENODO_SANDBOX_URL", "https://sandbox.zenodo.org")
-OSF_URL = env_str("OSF_URL", "https://api.osf.io")
-OSF_SANDBOX_URL = env_str("OSF_SANDBOX_URL", "https://api.test.osf.io")
+HUGGINGFACE_URL = "https://huggingface.co"
+ZENODO_URL = "https://zenodo.org"
+ZENODO_SANDBOX_URL = "https://sandbox.zenodo.org"
+OSF_URL = "https://api.osf.io"
+OSF_SANDBOX_URL = "https://api.test.osf.io"
 
 # Counts of limits are shared by all processes: in the database, or in Redis, which also has what pages
 # compute; without it each process has its own.
@@ -202,7 +202,7 @@ CACHES = {
 }
 API_REQUESTS_PER_MINUTE = env_int("API_REQUESTS_PER_MINUTE", 600)  # of one user; 0 is no limit
 # Of one user; a check of a paradigm takes up to some seconds of a core. 0 is no limit.
-PARADIGM_CHECKS_PER_MINUTE = env_int("PARADIGM_CHECKS_PER_MINUTE", 60)
+PARADIGM_CHECKS_PER_MINUTE = -(-API_REQUESTS_PER_MINUTE // 10)  # rounded up: only a limit of 0 gives 0
 ARRIVALS_PER_MINUTE = env_int("ARRIVALS_PER_MINUTE", 60)  # of one network in one study; 0 is no limit
 # Proxies under our control, each of which appends to X-Forwarded-For the address that it serves.
 ALLAUTH_TRUSTED_PROXY_COUNT = env_int("TRUSTED_PROXY_COUNT", 1 if BEHIND_PROXY else 0)
@@ -243,9 +243,9 @@ MEDIA_ROOT = Path(env_str("MEDIA_ROOT") or VAR / "media")
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_500_000
 MAX_UPLOAD_BYTES = env_int("MAX_UPLOAD_BYTES", 200_000_000)
 UPLOAD_QUOTA_BYTES = env_int("UPLOAD_QUOTA_BYTES", 1_000_000_000)  # of one researcher, not yet imported
-LAB_UPLOAD_QUOTA_BYTES = env_int("LAB_UPLOAD_QUOTA_BYTES", 5_000_000_000)  # of one lab, not yet imported
-SCORE_QUOTA_BYTES = env_int("SCORE_QUOTA_BYTES", 5_000_000_000)  # of one researcher or lab, kept with runs
-UPLOAD_DAYS = env_int("UPLOAD_DAYS", 7)
+LAB_UPLOAD_QUOTA_BYTES = 5 * UPLOAD_QUOTA_BYTES  # of one lab, not yet imported
+SCORE_QUOTA_BYTES = 5 * UPLOAD_QUOTA_BYTES  # of one researcher or lab, kept with runs
+UPLOAD_DAYS = 7  # uploads neither imported nor discarded are deleted then
 PREVIEW_MEMORY_BYTES = env_int("PREVIEW_MEMORY_BYTES", 4_000_000_000)  # of a worker that reads an upload
 
 
@@ -335,7 +335,7 @@ OIDC_NAME = env_str("OIDC_NAME", "University login")
 OIDC_URL = env_str("OIDC_URL").rstrip("/")
 OIDC_CLIENT_ID = env_str("OIDC_CLIENT_ID")
 OIDC_CLIENT_SECRET = env_secret("OIDC_CLIENT_SECRET")
-ORCID_URL = env_str("ORCID_URL", "https://orcid.org").rstrip("/")
+ORCID_URL = "https://orcid.org"
 ORCID_CLIENT_ID = env_str("ORCID_CLIENT_ID")
 ORCID_CLIENT_SECRET = env_secret("ORCID_CLIENT_SECRET")
 OIDC_SIGNUP = env_bool("OIDC_SIGNUP", False)

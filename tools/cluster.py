@@ -224,7 +224,6 @@ class Cluster:
             "DEBUG": "1",  # static files without collecting them
             "ARRIVALS_PER_MINUTE": "0",
             "JOB_STALE_SECONDS": "8",
-            "JOB_RETRY_SECONDS": "1",
             "UPLOAD_STORAGE": str(self.storage / "uploads"),
             "RELEASE_STORAGE": str(self.storage / "releases"),
             "BACKUP_STORAGE": str(self.storage / "backups"),

@@ -91,7 +91,7 @@ class Prolific:
     @property
     def settings(self) -> dict[str, str]:
         """The API and the site."""
-        return {"PROLIFIC_URL": self.server.url, "PROLIFIC_WEB_URL": self.server.url}
+        return {"PROLIFIC_URL": self.server.url}
 
     def take_place(self) -> Place:
         """A submission, with the link that Prolific shows."""

@@ -26,7 +26,7 @@ def start_worker(tmp_path):
         **os.environ,
         "DATABASE_URL": database_url(),
         "CELERY_BROKER_URL": broker,
-        "CELERY_BROKER_FOLDER": str(tmp_path / "broker"),
+        "VAR_DIR": str(tmp_path),
         "DJANGO_SETTINGS_MODULE": "config.settings",
     }
     command = "-A config -b BROKER worker -I tests.experiments.slow_job --loglevel warning -Q QUEUE"

@@ -24,7 +24,6 @@ ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = {
     "ARRIVALS_PER_MINUTE": "0",
     "API_REQUESTS_PER_MINUTE": "0",
-    "PARADIGM_CHECKS_PER_MINUTE": "0",
     "UPLOAD_QUOTA_BYTES": str(10**12),
     "LOG_LEVEL": "ERROR",
     "ALLOWED_HOSTS": "127.0.0.1",

@@ -34,7 +34,6 @@ def doubles() -> Iterator[dict[str, str]]:
     with prolific.running() as workspace, mturk.Double() as requester:
         yield {
             "PROLIFIC_URL": workspace.url,
-            "PROLIFIC_WEB_URL": workspace.url,
             "MTURK_ENDPOINT": requester.url,
             "MTURK_WORKER_SITES": requester.url,
         }
