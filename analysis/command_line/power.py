@@ -6,6 +6,7 @@ from typing import Any
 
 from ..comparison.files import read_judgments
 from ..errors import BadInput
+from ..power.anova import TESTS
 from ..power.exact import TARGET
 from ..power.money import format_money, minor_units
 from ..power.report import MODELS, SIZES, Price, pilot_report, prospective_report
@@ -32,6 +33,12 @@ class PowerAnalysis(CommandOutput):
         ahead.add_argument("--items", type=int, nargs="+", default=[8], metavar="N", help="lexicalizations")
         ahead.add_argument("--lists", type=int, default=2, metavar="N", help="lists of the Latin square")
         ahead.add_argument("--analysis", default="participants", metavar="|".join(ANALYSES))
+        ahead.add_argument(
+            "--test", default="t", metavar="|".join(TESTS), help="with anova, --effect is Cohen's f"
+        )
+        ahead.add_argument("--conditions", type=int, default=3, metavar="K", help="of the anova")
+        ahead.add_argument("--correlation", type=float, default=0.5, help="among conditions of the anova")
+        ahead.add_argument("--epsilon", type=float, default=1.0, help="sphericity of the anova")
         for name, meaning in NOISE.items():
             ahead.add_argument(
                 f"--{name.replace('_', '-')}", type=float, default=getattr(Noise(), name), help=meaning
@@ -103,6 +110,7 @@ def prospective(options: dict[str, Any], price: Price) -> dict[str, Any]:
     if not noise.residual > 0 or min(noise.item_effect, noise.participant_effect) < 0:
         raise BadInput("a standard deviation is not positive.", remedy="Give positive numbers.")
     chosen = select_options(options, "participants", "items", "lists", "alpha", "draws", "seed", "analysis")
+    chosen |= select_options(options, "test", "conditions", "correlation", "epsilon")
     return prospective_report(options["task"], options["effect"], noise=noise, price=price, **chosen)
 
 
@@ -119,7 +127,8 @@ def power_text(document: dict[str, Any], currency: str) -> str:
         ]
         lines += [magnitudes_line(document["magnitudes"])] if document["magnitudes"] else []
         return "\n".join(lines)
-    lines = [f"{document['task']}, effect {document['effect']:g} SD, {document['analysis']}"]
+    size = f"effect {document['effect']:g} SD" if document["test"] == "t" else f"f {document['effect']:g}"
+    lines = [f"{document['task']}, {size}, {document['analysis']}"]
     lines.append(f"{'people':>7}{'items':>7}{'trials':>8}{'power':>8}{'Type S':>8}{'Type M':>8}{'width':>8}")
     for row in document["designs"]:
         cells = "".join(f"{_number(row[name]):>8}" for name in ("power", "type_s", "type_m", "ci_width"))

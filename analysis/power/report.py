@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from ..errors import BadInput, UnknownName
+from .anova import anova_document
 from .exact import ALPHA, TARGET, conventions, enough_participants
 from .pilot import FEW_PARTICIPANTS, describe_sample, pilot_power, powered_by_size
 from .simulation import DRAWS, Noise, expected_share, prospective_power
@@ -60,6 +61,10 @@ def prospective_report(
     draws: int = DRAWS,
     seed: int = 0,
     analysis: str = "participants",
+    test: str = "t",
+    conditions: int = 3,
+    correlation: float = 0.5,
+    epsilon: float = 1.0,
     price: Price | None = None,
 ) -> dict[str, Any]:
     """Report power, Type S, Type M, interval width and cost of planned studies.
@@ -117,16 +122,25 @@ def prospective_report(
     settings = noise or Noise()
     if task == "yes_no":
         settings = replace(settings, points=2)
-    document = prospective_power(
-        MODELS[task], effect, participants=participants, items=items, lists=lists, noise=settings,
-        alpha=alpha, draws=draws, seed=seed, analysis=analysis,
-    )  # fmt: skip
+    if test == "t":
+        document = prospective_power(
+            MODELS[task], effect, participants=participants, items=items, lists=lists, noise=settings,
+            alpha=alpha, draws=draws, seed=seed, analysis=analysis,
+        )  # fmt: skip
+    elif task == "forced_choice":
+        raise BadInput("choices have no F test.", column="test", remedy="Use the test t.")
+    else:
+        document = anova_document(
+            effect, participants=participants, items=max(items), lists=lists, alpha=alpha, test=test,
+            conditions=conditions, correlation=correlation, epsilon=epsilon,
+        )  # fmt: skip
     cost = price or Price()
     designs = [_design_row(design, task) | cost.of(design["participants"]) for design in document["designs"]]
     powered = [design for design in designs if design["power"] >= TARGET]
     document |= {
         "mode": "prospective",
         "task": task,
+        "test": test,
         "designs": designs,
         "smallest": min(powered, key=lambda design: (design["participants"], design["items"]), default=None),
         "price": {"reward_minor": cost.reward_minor, "fee": cost.fee},
@@ -139,7 +153,7 @@ def prospective_report(
         enough = enough_participants("forced_choice", share, alpha=alpha)
         document["enough_participants_one_choice_each"] = enough
     document["conventions"] |= {
-        "model": _model(task),
+        **({"model": _model(task)} if test == "t" else {}),
         "cost": "participants times reward, plus the fee on it; excluded participants are paid too",
     }
     return document

@@ -16,6 +16,7 @@ from analysis.agreement.predictive import MORE
 from analysis.effects.report import BY, SLOPES
 from analysis.exclusions.multiverse import EFFECTS
 from analysis.exclusions.multiverse import MODELS as MULTIVERSE_MODELS
+from analysis.power.anova import TESTS
 from analysis.power.pilot import CRITERIA
 from analysis.power.report import MODELS, SIZES, Price, prospective_report
 from analysis.reliability.coding import CODINGS
@@ -156,6 +157,10 @@ class PlanChoices(PriceChoices):
     items = Sizes(least=1, most=200, required=False, default=[8])
     lists = serializers.IntegerField(required=False, default=2, min_value=1, max_value=200)
     seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=BIGGEST)
+    test = serializers.ChoiceField(choices=TESTS, required=False, default="t")
+    conditions = serializers.IntegerField(required=False, default=3, min_value=2, max_value=100)
+    correlation = serializers.FloatField(required=False, default=0.5, min_value=-0.99, max_value=0.99)
+    epsilon = serializers.FloatField(required=False, default=1.0, min_value=0.01, max_value=1)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Limit the time of a request."""

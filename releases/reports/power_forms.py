@@ -48,13 +48,21 @@ class NumbersField(forms.CharField):
 class PlanPowerForm(PriceForm):
     """A planned study."""
 
-    field_order = ("task", "effect", "participants", "items", "lists", "reward", "currency", "fee")
+    field_order = ("task", "test", "effect", "participants", "items", "lists", "reward", "currency", "fee")
 
     task = forms.ChoiceField(choices=[(name, name.replace("_", " ")) for name in MODELS])
+    test = forms.ChoiceField(
+        choices=[
+            ("t", "two conditions, t"),
+            ("anova", "several within participants, F"),
+            ("anova_between", "several between participants, F"),
+        ]
+    )
     effect = forms.FloatField(
         min_value=0,
         max_value=10,
-        help_text="Acceptable minus unacceptable, in SDs of a participant's ratings. Published: .15 to 2.",
+        help_text="Acceptable minus unacceptable, in SDs of a participant's ratings. Published: .15 to 2. "
+        "F: Cohen's f.",
     )
     participants = NumbersField(least=2, most=2_000)
     items = NumbersField(least=1, most=200, help_text="Lexicalizations of the contrast.")
@@ -65,6 +73,9 @@ class PlanPowerForm(PriceForm):
     participant_effect = forms.FloatField(
         required=False, min_value=0, max_value=5, label="Effect's SD between participants"
     )
+    conditions = forms.IntegerField(min_value=2, max_value=100, help_text="Of F.")
+    correlation = forms.FloatField(min_value=-0.99, max_value=0.99, help_text="Among conditions, of F.")
+    epsilon = forms.FloatField(min_value=0.01, max_value=1, help_text="Sphericity, of F; 1: it holds.")
 
 
 class PilotForm(ReportForm, PriceForm):
@@ -143,6 +154,10 @@ def default_values(study: Experiment) -> dict[str, Any]:
     lists = min(design.n_lists if design else 2, per_paradigm)
     return {
         "task": study.task,
+        "test": "t",
+        "conditions": 3,
+        "correlation": 0.5,
+        "epsilon": 1,
         "effect": EFFECT,
         "participants": " ".join(str(size) for size in PLANNED_SIZES),
         "items": str(per_paradigm),
@@ -166,6 +181,7 @@ def prospective_power(form: PlanPowerForm) -> dict[str, Any]:
         items=data["items"],
         lists=data["lists"],
         noise=noise,
+        **{name: data[name] for name in ("test", "conditions", "correlation", "epsilon")},
         draws=int(min(MAX_DRAWS, max(MIN_DRAWS, MAX_CELLS / cells))),
         price=Price(**form.price()),
     )

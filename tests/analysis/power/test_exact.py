@@ -9,6 +9,7 @@ from scipy import stats
 
 from analysis.effects.bayes import jzs_bayes_factor, share_bayes_factor
 from analysis.errors import BadInput, NotEnoughData, UnknownName
+from analysis.power.anova import anova_power
 from analysis.power.exact import (
     critical_count,
     enough_participants,
@@ -25,7 +26,7 @@ from analysis.power.pilot import (
     powered_by_size,
     resampled_power,
 )
-from analysis.power.report import pilot_report
+from analysis.power.report import pilot_report, prospective_report
 
 
 def test_vector_power_exact(shared_vectors):
@@ -254,3 +255,40 @@ def test_inclusion_is_the_share_of_simulated_paradigms_with_four_right_majoritie
     assert float(inclusion_power(1)) == 1 and float(inclusion_power(0)) == 0
     with pytest.raises(BadInput, match="below 0 or above 1"):
         inclusion_power(1.5)
+
+
+def test_published_powers_of_analyses_of_variance():
+    """Cohen (1988), p. 357, by R's pwr.anova.test; f = .25 by G*Power: stats.stackexchange.com/q/68754."""
+    between = anova_power(80, 0.28, conditions=4, test="anova_between")
+    assert between == pytest.approx(0.5149793, abs=1e-6)
+    within = [anova_power(n, 0.25, conditions=3, correlation=0) for n in (83, 84)]
+    groups = [anova_power(n, 0.25, conditions=3, test="anova_between") for n in (249, 252)]
+    for less, enough in (within, groups):
+        assert less < 0.95 < enough
+    assert anova_power(5, 1.0, conditions=3, test="anova_between") == 0
+
+
+def test_the_f_test_of_two_conditions_within_participants_is_the_paired_t_test():
+    d, correlation, n = 0.4, 0.3, 25
+    d_z = d / np.sqrt(2 * (1 - correlation))
+    critical = stats.t.ppf(0.975, n - 1)
+    t = stats.nct(n - 1, d_z * np.sqrt(n))
+    power = anova_power(n, d / 2, conditions=2, correlation=correlation)
+    assert power == pytest.approx(t.sf(critical) + t.cdf(-critical), abs=1e-8)
+
+
+def test_a_plan_of_several_conditions_has_the_keys_of_other_plans():
+    plan = prospective_report("likert", 0.25, participants=[10, 40], draws=20)
+    found = prospective_report("likert", 0.25, participants=[10, 40], items=[9], lists=3, test="anova")
+    assert plan.keys() <= found.keys() and plan["designs"][0].keys() <= found["designs"][0].keys()
+    assert found["smallest"]["participants"] == 40 and found["smallest"]["trials_per_participant"] == 9
+    assert found["eta_squared"] == pytest.approx(1 / 17)
+    less = prospective_report("likert", 0.25, participants=[40], test="anova", epsilon=0.6)
+    assert less["designs"][0]["power"] < found["designs"][1]["power"]
+    for wrong in ({"correlation": 1.0}, {"epsilon": 0.0}, {"conditions": 1}):
+        with pytest.raises(BadInput):
+            prospective_report("likert", 0.25, test="anova", **wrong)
+    with pytest.raises(BadInput, match="no F test"):
+        prospective_report("forced_choice", 0.25, test="anova")
+    with pytest.raises(UnknownName):
+        prospective_report("likert", 0.25, test="z")

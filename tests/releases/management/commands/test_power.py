@@ -90,3 +90,12 @@ def test_bad_input_is_one_line_and_status_two(words, message):
     with pytest.raises(CommandError, match=message) as error:
         call_command("power", *words)
     assert error.value.returncode == 2 and "\n" not in str(error.value)
+
+
+def test_a_plan_of_several_conditions_is_computed(capsys):
+    words = ["prospective", "--task", "likert", "--test", "anova", "--conditions", "4", "--effect", "0.25"]
+    words += ["--participants", "30"]
+    assert "likert, f 0.25, analysis of variance within participants" in run(capsys, *words)
+    document = json.loads(run(capsys, *words, "--json"))
+    assert (document["test"], document["conditions"]) == ("anova", 4)
+    assert document["designs"][0]["power"] > 0.8 and document["designs"][0]["type_m"] is None

@@ -159,6 +159,25 @@ def test_a_study_is_the_pilot_of_the_next(ada, printed):
     assert b"as a pilot of the next" in ada.get(reverse("study-power", args=[study.slug])).content
 
 
+def test_a_plan_of_several_conditions_is_the_same_on_page_command_and_api(ada, printed):
+    study = cast.draft(task="likert")
+    plan = {"task": "likert", "test": "anova", "conditions": "4", "effect": "0.25", "participants": "20 30"}
+    plan |= {"items": "8", "lists": "2", "correlation": "0.4", "epsilon": "0.8"}
+    assert (
+        "30 participants with 8 items"
+        in ada.get(reverse("study-power", args=[study.slug]), plan).content.decode()
+    )
+    document = ada.get(reverse("study-power-json", args=[study.slug]), plan).json()
+    command = printed(
+        "power", "prospective", "--task", "likert", "--test", "anova", "--conditions", "4",
+        "--effect", "0.25", "--participants", "20", "30",
+        "--lists", "2", "--correlation", "0.4", "--epsilon", "0.8",
+    )  # fmt: skip
+    assert document == {name: value for name, value in command.items() if name != "currency"}
+    answer = ada.get(reverse("api-power"), plan | {"participants": "20,30"}).json()
+    assert answer["designs"] == document["designs"]
+
+
 def test_a_plan_that_cannot_be_is_refused_on_the_page(ada):
     study = cast.draft()
     for wrong, message in (({"items": "2", "lists": "9"}, b"cannot fill"), ({"effect": "x"}, b"number")):
