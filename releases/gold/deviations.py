@@ -35,7 +35,7 @@ from experiments.lists.rounds import fewest_showings
 from experiments.models import AuditEntry, Experiment, ExperimentVersion
 from experiments.studies.lifecycle import snapshot
 from experiments.studies.targets import participants_needed, target_noun
-from experiments.templatetags.trail import in_words
+from experiments.templatetags.wording import in_words
 from judgments.models import Judgment, Session
 from releases.gold.describe import answered_between, real_sessions
 from releases.gold.frozen_plan import (

@@ -12,7 +12,7 @@ from analysis.text import plural
 from experiments.models import AuditEntry, Design, Experiment, ExperimentVersion
 from experiments.pages.editing.conflicts import REFUSED_EDIT
 from experiments.studies.lifecycle import LATER_DESIGN_FIELDS, LATER_FIELDS
-from experiments.templatetags.trail import in_words
+from experiments.templatetags.wording import in_words
 from releases.gold.preregistration import LEFT_OUT, SECRETS, task_parameters
 
 CHOSEN, QUOTAS_CHANGED = "preregistered version chosen", "quotas changed"

@@ -58,7 +58,7 @@ def factor(value: float | str | None) -> str:
 
 
 @register.filter
-def counted(value: int | str | None) -> str:
+def thousands(value: int | str | None) -> str:
     """A whole number with thousands separators."""
     return DASH if value is None or isinstance(value, str) else f"{int(value):,}"
 

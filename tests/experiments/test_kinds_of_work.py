@@ -5,7 +5,7 @@ from celery import current_app
 
 from experiments.models import Job
 from experiments.operation.job_runner import KINDS
-from experiments.templatetags.work import WORDS
+from experiments.templatetags.wording import WORDS
 from tests import cast
 
 

@@ -253,7 +253,7 @@ def test_a_preview_beside_a_deletion_is_not_found(ada, monkeypatch, purpose):
     module = (
         "experiments.pages.materials.upload" if purpose == "materials" else "judgments.pages.import_views"
     )
-    monkeypatch.setattr(f"{module}.batch_of", lambda *args, **options: [upload])
+    monkeypatch.setattr(f"{module}.find_batch", lambda *args, **options: [upload])
     Upload.objects.all().delete()
     assert ada.get(address).status_code == 404
     assert ada.post(address, {"action": "again", "format": "auto"}).status_code == 404

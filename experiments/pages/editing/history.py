@@ -24,7 +24,7 @@ from experiments.pages.forms import paginate, set_remark
 from experiments.studies.history import SETTINGS, SUBJECTS, of_subject, old_and_new
 from experiments.teams.members import only_owners
 from experiments.teams.roles import manages, owns
-from experiments.templatetags.trail import in_words, labelled
+from experiments.templatetags.wording import in_words, labels
 
 SHOWN_ENTRIES = 30
 SHORT = 100  # characters of an old and a new value that fit one line
@@ -173,7 +173,7 @@ def _rows(entries: QuerySet[AuditEntry]) -> Iterator[tuple[Any, ...]]:
         at = entry.at.astimezone(UTC).isoformat(timespec="seconds")
         about = (at, entry.user.get_username() if entry.user else "", entry.action)
         account = entry.account.get_username() if entry.account else ""
-        details = "; ".join(f"{name}: {text}" for name, text in labelled(entry.details))
+        details = "; ".join(f"{name}: {text}" for name, text in labels(entry.details))
         values = old_and_new(entry.details) or {"": ("", "")}
         for name, (old, new) in values.items():
             yield (*about, name, as_lines(old), as_lines(new), details, account)

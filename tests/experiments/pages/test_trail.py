@@ -3,7 +3,7 @@
 import pytest
 
 from experiments.models import AuditEntry
-from experiments.templatetags.trail import in_words, labelled
+from experiments.templatetags.wording import in_words, labels
 from tests import cast
 
 
@@ -26,11 +26,11 @@ def test_values_are_shown_in_words(value, text):
 
 
 def test_what_is_empty_is_left_out():
-    assert labelled({"options": {}, "by_hand": True}) == [("by hand", "yes")]
+    assert labels({"options": {}, "by_hand": True}) == [("by hand", "yes")]
 
 
 def test_changed_fields_are_named_in_words():
-    assert labelled({"fields": ["catch_trials", "debrief"]}) == [("fields", "catch trials, debrief")]
+    assert labels({"fields": ["catch_trials", "debrief"]}) == [("fields", "catch trials, debrief")]
 
 
 @pytest.mark.django_db

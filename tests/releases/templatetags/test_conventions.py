@@ -2,7 +2,7 @@
 
 from django.template.loader import render_to_string
 
-from releases.templatetags.conventions import by_model
+from releases.templatetags.reporting import by_model
 
 LP = {"model": "arpa:x.arpa", "end": "scored", "measure": "lp: log p", "vocabulary": "–"}
 SLOR = {**LP, "measure": "slor: (log p - log p of single tokens) / tokens"}
