@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from experiments.models import Campaign, Job
 from experiments.operation import job_runner
+from judgments.models import Judgment
 from releases.gold.plans import write_plan
 from releases.reports import report_cache
 from tests import cast
@@ -199,6 +200,22 @@ def test_yes_no_items_show_sensitivity_and_the_guards(ada):
     assert "d′" in page and "skills would be guesses" in page
     row = ada.get(reverse("study-items-json", args=[study.slug])).json()["detection"]["rows"][0]
     assert (row["yes_acceptable"], row["n_acceptable"]) == (20, 24)
+
+
+def test_three_conditions_within_participants_have_an_analysis_of_variance(ada):
+    study = judged_study(task="likert", people=8)
+    for place, pair in enumerate(study.materials.pairs.order_by("pk")):
+        pair.bad.condition = "mild" if place % 2 else "severe"
+        pair.bad.save(update_fields=["condition"])
+    study.materials.sentences.filter(expected="acceptable").update(condition="plain")
+    for place, judgment in enumerate(Judgment.objects.order_by("pk")):
+        judgment.value += place * 7 % 5 / 4
+        judgment.save(update_fields=["value"])
+    address = reverse("study-effects-json", args=[study.slug])
+    row = next(row for row in ada.get(address).json()["within"] if row["levels"] == 3)
+    assert row["status"] == "ok" and (row["df1"], row["df2"]) == (2, 14) and row["F"] > 1
+    page = ada.get(reverse("study-effects", args=[study.slug])).content.decode()
+    assert "Conditions within participants" in page and "(2, 14)" in page
 
 
 def test_numbers_lead_to_the_manual(ada):
