@@ -94,6 +94,15 @@ def prospective_report(
     analysis : {"participants", "mixed"}
         Planned test: t test on participant means (or shares), or the crossed mixed model, with random
         slopes if ``noise`` has varying effects (slow: use a few hundred draws).
+    test : {"t", "anova", "anova_between"}
+        Two conditions by ``analysis``, or the F test of several conditions within or between participants
+        (:func:`~analysis.power.anova.anova_power`), for which ``effect`` is Cohen's f of participants' means.
+    conditions : int
+        Number of conditions of the F test.
+    correlation : float
+        Correlation among conditions, of the F test within participants.
+    epsilon : float
+        Sphericity, of the F test within participants; 1 where it holds.
     price : Price, optional
         Reward of one participant in minor units of the currency (cents) and the platform's fee; by default 0.
 
