@@ -1,45 +1,34 @@
 """Import of judgments: upload a file, preview how it is read, confirm."""
 
-import uuid
 from collections.abc import Sequence
 from typing import Any
 
 from django import forms
-from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.db.models import Q
-from django.http import Http404, HttpResponse
-from django.shortcuts import redirect, render
-from django.urls import reverse
-from django.views.decorators.http import require_POST
+from django.http import HttpResponse
+from django.shortcuts import redirect
 
 from analysis.errors import BadInput
-from config.http.body_limit import takes_large_files
 from experiments.intake.previews import Preview, is_large, needs_confirmation
 from experiments.intake.uploads import (
-    discard_uploads,
-    find_batch,
     inferred_encoding,
-    list_quotas,
     save_uploads,
 )
 from experiments.materials.encoding import InferredEncoding
 from experiments.materials.schema import recognize_columns
 from experiments.models import Experiment, Job, Lab, MaterialSet, Upload
-from experiments.operation.job_runner import retry
 from experiments.pages.access import AuthenticatedRequest
 from experiments.pages.forms import LanguageInput
-from experiments.pages.materials.reading import (
+from experiments.pages.upload_wizard import (
+    UploadWizard,
     encoding_field,
     encoding_questions,
     kept_encodings,
     offer_sheets,
     posted_encodings,
     sheet_field,
-    to_preview,
 )
-from experiments.pages.materials.upload import not_found_once_deleted
 from experiments.studies.languages import tag_named
 from judgments.imports.jobs import PURPOSE, describe_reading, import_later, read_or_job, recognize
 from judgments.imports.readers import FORMATS
@@ -185,97 +174,11 @@ class MappingForm(forms.Form):
             )
 
 
-@takes_large_files
-@login_required
-def upload(request: AuthenticatedRequest) -> HttpResponse:
-    """Choose a file and a study; the preview follows."""
-    start = {"experiment": request.GET.get("study", "")}
-    form = UploadForm(request.POST or None, request.FILES or None, user=request.user, initial=start)
-    if request.method == "POST" and form.is_valid():
-        try:
-            uploads = save_uploads(
-                request.user,
-                form.sent_files(),
-                purpose=PURPOSE,
-                options=form.options(),
-                lab=_find_lab(request.user, form.cleaned_data["experiment"]),
-            )
-        except BadInput as error:
-            form.add_error("file", str(error))
-        else:
-            if form.cleaned_data["format"] == "auto":
-                recognize(uploads[0])
-            return to_preview(request, reverse("judgment-preview", args=[uploads[0].batch]))
-    context = {"section": "studies", "form": form, "quotas": list_quotas(request.user)}
-    return render(request, "judgments/import_upload.html", context)
-
-
 def _find_lab(user: User, name: str) -> Lab | None:
     """The lab of the study of a slug or title, which the upload counts towards; None for a new study."""
     studies = Experiment.objects.editable_by(user).filter(Q(slug=name) | Q(title=name))
     study = studies.select_related("lab").first()
     return study.lab if study else None
-
-
-def own_uploads(request: AuthenticatedRequest, batch: uuid.UUID) -> list[Upload]:
-    """The files of the user's own upload, or 404."""
-    uploads = find_batch(request.user, batch, purpose=PURPOSE)
-    if not uploads:
-        raise Http404("no such upload")
-    return uploads
-
-
-@login_required
-@not_found_once_deleted
-def preview(request: AuthenticatedRequest, batch: uuid.UUID) -> HttpResponse:
-    """Show what would be imported; ``again`` reads with other options, ``import`` queues the job."""
-    uploads = own_uploads(request, batch)
-    sent, export = uploads[0], uploads[1] if len(uploads) > 1 else None
-    is_small_form = request.method == "POST" and not is_large(uploads)
-    reading = {} if is_small_form else read_or_job(uploads)
-    if isinstance(reading, Job):
-        if request.POST.get("action") == "retry":
-            retry(reading)
-            return redirect("judgment-preview", batch)
-        context = {"section": "studies", "upload": sent, "demographics": export, "job": reading}
-        return render(request, "judgments/import_preview.html", context)
-    form = PreviewForm(request.POST or None, user=request.user, initial=sent.options, sent=sent)
-    if request.method == "POST" and form.is_valid():
-        is_same = form.cleaned_data["format"] == sent.options["format"]
-        is_mapped = is_same and form.cleaned_data["format"] in MAPPED
-        is_guess_open = bool(sent.options.get("guess")) and is_same and not request.POST.get("guess_is_right")
-        encodings, is_other_encoding = posted_encodings(request.POST, [sent])
-        sent.options = {
-            **form.options(),
-            "mapping": posted_mapping(request) if is_mapped else {},
-            **kept_encodings(sent, encodings),
-            **({"guess": sent.options["guess"]} if is_guess_open else {}),
-        }
-        sent.save(update_fields=["options"])
-        if request.POST.get("action") == "import" and is_guess_open:
-            messages.error(request, "Say whether the file is an export of this tool, or choose its format.")
-            return redirect("judgment-preview", batch)
-        if request.POST.get("action") == "import" and not is_other_encoding:
-            return confirm(request, uploads, reading=reading)
-        return redirect("judgment-preview", batch)
-    reading = reading or describe_reading(uploads)
-    context = {"section": "studies", "upload": sent, "demographics": export, "form": form}
-    context |= preview_context(sent, reading)
-    return render(request, "judgments/import_preview.html", context)
-
-
-def confirm(request: AuthenticatedRequest, uploads: Sequence[Upload], *, reading: Preview) -> HttpResponse:
-    """Queue the import, unless the encoding was inferred and not confirmed."""
-    sent = uploads[0]
-    is_open = (
-        needs_confirmation(reading, sent.options)
-        if is_large(uploads)
-        else inferred_encoding(sent) is not None
-    )
-    if is_open:
-        messages.error(request, "Say whether the lines with special characters are right.")
-        return redirect("judgment-preview", sent.batch)
-    return redirect("job", import_later(sent).pk)
 
 
 def posted_mapping(request: AuthenticatedRequest) -> dict[str, str]:
@@ -326,10 +229,76 @@ def mapping_form(
     return MappingForm(columns=columns, mapping=mapping, fields=fields)
 
 
-@login_required
-@require_POST
-def discard(request: AuthenticatedRequest, batch: uuid.UUID) -> HttpResponse:
-    """Delete the uploaded file."""
-    discard_uploads(own_uploads(request, batch))
-    messages.success(request, "The file was discarded.")
-    return redirect("home")
+class JudgmentsWizard(UploadWizard):
+    """Upload of judgments; the second file, where there is one, is Prolific's demographic export."""
+
+    purpose, section, file_field = PURPOSE, "studies", "file"
+    upload_template, preview_template = "judgments/import_upload.html", "judgments/import_preview.html"
+    preview_url, home_url = "judgment-preview", "home"
+    discarded = "The file was discarded."
+
+    def upload_form(self, request: AuthenticatedRequest) -> UploadForm:
+        start = {"experiment": request.GET.get("study", "")}
+        return UploadForm(request.POST or None, request.FILES or None, user=request.user, initial=start)
+
+    def save(self, request: AuthenticatedRequest, form: UploadForm) -> list[Upload]:
+        uploads = save_uploads(
+            request.user,
+            form.sent_files(),
+            purpose=PURPOSE,
+            options=form.options(),
+            lab=_find_lab(request.user, form.cleaned_data["experiment"]),
+        )
+        if form.cleaned_data["format"] == "auto":
+            recognize(uploads[0])
+        return uploads
+
+    def file_context(self, uploads: Sequence[Upload]) -> dict[str, Any]:
+        return {"upload": uploads[0], "demographics": uploads[1] if len(uploads) > 1 else None}
+
+    def read_or_job(self, request: AuthenticatedRequest, uploads: list[Upload]) -> Preview | Job:
+        return read_or_job(uploads)
+
+    def describe(self, uploads: list[Upload], reading: Preview) -> Preview:
+        return describe_reading(uploads)
+
+    def preview_form(self, request: AuthenticatedRequest, uploads: list[Upload]) -> PreviewForm:
+        sent = uploads[0]
+        return PreviewForm(request.POST or None, user=request.user, initial=sent.options, sent=sent)
+
+    def choose(
+        self, request: AuthenticatedRequest, uploads: list[Upload], form: PreviewForm, *, reading: Preview
+    ) -> bool:
+        sent = uploads[0]
+        is_same = form.cleaned_data["format"] == sent.options["format"]
+        is_mapped = is_same and form.cleaned_data["format"] in MAPPED
+        is_guess_open = bool(sent.options.get("guess")) and is_same and not request.POST.get("guess_is_right")
+        encodings, is_other_encoding = posted_encodings(request.POST, [sent])
+        sent.options = {
+            **form.options(),
+            "mapping": posted_mapping(request) if is_mapped else {},
+            **kept_encodings(sent, encodings),
+            **({"guess": sent.options["guess"]} if is_guess_open else {}),
+        }
+        sent.save(update_fields=["options"])
+        if request.POST.get("action") == "import" and is_guess_open:
+            raise BadInput("Say whether the file is an export of this tool, or choose its format.")
+        return not is_other_encoding
+
+    def confirm(
+        self, request: AuthenticatedRequest, uploads: list[Upload], *, reading: Preview
+    ) -> HttpResponse:
+        sent = uploads[0]
+        if is_large(uploads):
+            is_open = needs_confirmation(reading, sent.options)
+        else:
+            is_open = inferred_encoding(sent) is not None
+        if is_open:
+            raise BadInput("Say whether the lines with special characters are right.")
+        return redirect("job", import_later(sent).pk)
+
+    def reading_context(self, uploads: list[Upload], reading: Preview, form: PreviewForm) -> dict[str, Any]:
+        return preview_context(uploads[0], reading)
+
+
+wizard = JudgmentsWizard()

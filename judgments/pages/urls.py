@@ -65,7 +65,7 @@ urlpatterns = [
         decision_views.undo_payment,
         name="payment-undo",
     ),
-    path("judgments/import/", import_views.upload, name="judgment-upload"),
-    path("judgments/import/<uuid:batch>/", import_views.preview, name="judgment-preview"),
-    path("judgments/import/<uuid:batch>/discard/", import_views.discard, name="judgment-discard"),
+    path("judgments/import/", import_views.wizard.upload, name="judgment-upload"),
+    path("judgments/import/<uuid:batch>/", import_views.wizard.preview, name="judgment-preview"),
+    path("judgments/import/<uuid:batch>/discard/", import_views.wizard.discard, name="judgment-discard"),
 ]

@@ -250,10 +250,7 @@ def test_a_preview_beside_a_deletion_is_not_found(ada, monkeypatch, purpose):
         ).url
     upload = Upload.objects.get()
     default_storage.delete(upload.file.name)
-    module = (
-        "experiments.pages.materials.upload" if purpose == "materials" else "judgments.pages.import_views"
-    )
-    monkeypatch.setattr(f"{module}.find_batch", lambda *args, **options: [upload])
+    monkeypatch.setattr("experiments.pages.upload_wizard.find_batch", lambda *args, **options: [upload])
     Upload.objects.all().delete()
     assert ada.get(address).status_code == 404
     assert ada.post(address, {"action": "again", "format": "auto"}).status_code == 404

@@ -1,26 +1,18 @@
 """Upload of materials: send files, see how they are read, confirm."""
 
-import uuid
-from collections.abc import Callable, Sequence
-from functools import wraps
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
-from django.db import DatabaseError
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import redirect, render
-from django.urls import reverse
-from django.views.decorators.http import require_POST
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect
 
 from analysis.errors import BadInput
-from config.http.body_limit import takes_large_files
 from experiments.intake.previews import (
     MAX_IMMEDIATE,
     PURPOSE,
     Preview,
-    UploadTables,
     import_later,
     import_now,
     is_large,
@@ -30,9 +22,6 @@ from experiments.intake.previews import (
     read_uploads,
 )
 from experiments.intake.uploads import (
-    discard_uploads,
-    find_batch,
-    list_quotas,
     save_uploads,
 )
 from experiments.materials.collection import Materials
@@ -41,7 +30,7 @@ from experiments.materials.leaving_out import LEFT_OUT_FOR
 from experiments.materials.readers.detect import FORMATS
 from experiments.materials.schema import recognize_columns
 from experiments.models import Job, Lab, Upload
-from experiments.operation.job_runner import retry
+from experiments.pages.access import AuthenticatedRequest
 from experiments.pages.forms import language_field
 from experiments.pages.materials.columns import (
     FACTOR,
@@ -53,17 +42,15 @@ from experiments.pages.materials.columns import (
     posted_levels,
     posted_mapping,
 )
-from experiments.pages.materials.reading import (
-    column_rows,
-    describe_reading,
+from experiments.pages.materials.reading import column_rows, describe_reading, read_or_job
+from experiments.pages.upload_wizard import (
+    UploadWizard,
     encoding_field,
     encoding_questions,
     kept_encodings,
     offer_sheets,
     posted_encodings,
-    read_or_job,
     sheet_field,
-    to_preview,
 )
 
 UNCONFIRMED = "Say below whether the lines with special characters are right."
@@ -144,94 +131,6 @@ class PreviewForm(AboutForm):
     def __init__(self, *args: Any, uploads: Sequence[Upload], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         offer_sheets(self, uploads)
-
-
-@takes_large_files
-@login_required
-def upload(request: HttpRequest) -> HttpResponse:
-    """Take files and a name; the preview follows."""
-    form = UploadForm(request.POST or None, request.FILES or None, user=request.user)
-    if request.method == "POST" and form.is_valid():
-        chosen = {name: value for name, value in form.cleaned_data.items() if name not in ("files", "lab")}
-        try:
-            uploads = save_uploads(
-                request.user,
-                form.cleaned_data["files"],
-                purpose=PURPOSE,
-                options=chosen,
-                lab=form.cleaned_data.get("lab"),
-            )
-        except BadInput as error:
-            form.add_error("files", str(error))
-        else:
-            return to_preview(request, reverse("material-preview", args=[uploads[0].batch]))
-    context = {"section": "materials", "form": form, "quotas": list_quotas(request.user)}
-    return render(request, "experiments/materials_upload.html", context)
-
-
-def not_found_once_deleted(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Answer 404 where the upload is deleted while its preview is being made."""
-
-    @wraps(view)
-    def view_with_batch(request: HttpRequest, batch: uuid.UUID) -> HttpResponse:
-        try:
-            return view(request, batch)
-        except (FileNotFoundError, DatabaseError):
-            # Race: discarded in another window, or removed by the scheduled job, since the rows were read.
-            if Upload.objects.filter(batch=batch).exists():
-                raise
-            raise Http404("no such upload") from None
-
-    return view_with_batch
-
-
-def own_batch(request: HttpRequest, batch: uuid.UUID) -> list[Upload]:
-    """Return the upload of this user, or 404."""
-    uploads = find_batch(request.user, batch, purpose=PURPOSE)
-    if not uploads:
-        raise Http404("no such upload")
-    return uploads
-
-
-@login_required
-@not_found_once_deleted
-def preview(request: HttpRequest, batch: uuid.UUID) -> HttpResponse:
-    """Show how the files are read; ``again`` reads with other choices, ``import`` stores."""
-    uploads = own_batch(request, batch)
-    item = request.GET.get("item", "")
-    tables: UploadTables | None = None
-    if request.method == "POST" and not is_large(uploads):
-        tables = read_upload_tables(uploads)
-        reading: Preview | Job = {"columns": column_rows(tables.sheets)}  # all that the choices need
-    else:
-        reading = read_or_job(uploads, item=int(item) if item.isdecimal() and len(item) < 9 else 1)
-    if isinstance(reading, Job):
-        if request.POST.get("action") == "retry":
-            retry(reading)
-            return redirect("material-preview", batch)
-        context = {"section": "materials", "uploads": uploads, "job": reading}
-        return render(request, "experiments/materials_preview.html", context)
-    start = {"format": "auto", **uploads[0].options}
-    form = PreviewForm(request.POST or None, initial=start, uploads=uploads)
-    if request.method == "POST" and form.is_valid():
-        encodings, is_other_encoding = posted_encodings(request.POST, uploads)
-        try:
-            choose(uploads, form.cleaned_data, request.POST, encodings, reading=reading)
-        except BadInput as error:
-            messages.error(request, f"Columns: {error}")
-            return redirect("material-preview", batch)
-        choose_left_out(uploads[0], request)
-        if request.POST.get("action") == "import" and not is_other_encoding:
-            return confirm(request, uploads, reading=reading, tables=tables)
-        return redirect("material-preview", batch)
-    if "proposed" not in reading:  # the form is not valid
-        reading = describe_reading(uploads, tables=tables)
-    preview_context = reading_context(uploads, reading)
-    is_asked = any(finding["code"] == "two_groups" for finding in preview_context.get("blocking", ()))
-    if not is_asked and not uploads[0].options.get("split_paradigms"):
-        del form.fields["split_paradigms"]
-    context = {"section": "materials", "uploads": uploads, "form": form, **preview_context}
-    return render(request, "experiments/materials_preview.html", context)
 
 
 def choose(
@@ -316,23 +215,17 @@ def column_forms(
     }
 
 
-def confirm(
-    request: HttpRequest, uploads: list[Upload], *, reading: Preview, tables: UploadTables | None
-) -> HttpResponse:
+def confirm(request: HttpRequest, uploads: list[Upload], *, reading: Preview) -> HttpResponse:
     """Store a small set now, a large one by a worker."""
-    try:
-        read_info(uploads)
-        if is_large(uploads):
-            refuse_unconfirmed_preview(reading, uploads[0])
-            return redirect("job", import_later(uploads).pk)
-        materials = read_uploads(uploads, tables=tables)
-        refuse_unconfirmed(materials)
-        if len(materials.sentences) > MAX_IMMEDIATE:
-            return redirect("job", import_later(uploads).pk)
-        stored = import_now(uploads, materials)
-    except BadInput as error:
-        messages.error(request, str(error))
-        return redirect("material-preview", uploads[0].batch)
+    read_info(uploads)
+    if is_large(uploads):
+        refuse_unconfirmed_preview(reading, uploads[0])
+        return redirect("job", import_later(uploads).pk)
+    materials = read_uploads(uploads, tables=reading["tables"])
+    refuse_unconfirmed(materials)
+    if len(materials.sentences) > MAX_IMMEDIATE:
+        return redirect("job", import_later(uploads).pk)
+    stored = import_now(uploads, materials)
     already = "holds exactly this already; nothing was stored twice"
     messages.success(request, f"{stored.material_set.name} {'is stored' if stored.created else already}.")
     return redirect("material-set", stored.material_set.slug)
@@ -355,10 +248,70 @@ def refuse_unconfirmed(materials: Materials) -> None:
             )
 
 
-@login_required
-@require_POST
-def discard(request: HttpRequest, batch: uuid.UUID) -> HttpResponse:
-    """Discard the uploaded files."""
-    discard_uploads(own_batch(request, batch))
-    messages.success(request, "The files are discarded.")
-    return redirect("materials")
+class MaterialsWizard(UploadWizard):
+    """Upload of materials."""
+
+    purpose, section, file_field = PURPOSE, "materials", "files"
+    upload_template, preview_template = (
+        "experiments/materials_upload.html",
+        "experiments/materials_preview.html",
+    )
+    preview_url, home_url = "material-preview", "materials"
+    discarded = "The files are discarded."
+
+    def upload_form(self, request: AuthenticatedRequest) -> UploadForm:
+        return UploadForm(request.POST or None, request.FILES or None, user=request.user)
+
+    def save(self, request: AuthenticatedRequest, form: UploadForm) -> list[Upload]:
+        chosen = {name: value for name, value in form.cleaned_data.items() if name not in ("files", "lab")}
+        return save_uploads(
+            request.user,
+            form.cleaned_data["files"],
+            purpose=PURPOSE,
+            options=chosen,
+            lab=form.cleaned_data.get("lab"),
+        )
+
+    def file_context(self, uploads: Sequence[Upload]) -> dict[str, Any]:
+        return {"uploads": uploads}
+
+    def read_or_job(self, request: AuthenticatedRequest, uploads: list[Upload]) -> Preview | Job:
+        item = request.GET.get("item", "")
+        return read_or_job(uploads, item=int(item) if item.isdecimal() and len(item) < 9 else 1)
+
+    def read_for_choices(self, uploads: list[Upload]) -> Preview:
+        tables = read_upload_tables(uploads)
+        return {"columns": column_rows(tables.sheets), "tables": tables}
+
+    def describe(self, uploads: list[Upload], reading: Preview) -> Preview:
+        return describe_reading(uploads, tables=reading["tables"])
+
+    def preview_form(self, request: AuthenticatedRequest, uploads: list[Upload]) -> PreviewForm:
+        start = {"format": "auto", **uploads[0].options}
+        return PreviewForm(request.POST or None, initial=start, uploads=uploads)
+
+    def choose(
+        self, request: AuthenticatedRequest, uploads: list[Upload], form: PreviewForm, *, reading: Preview
+    ) -> bool:
+        encodings, is_other_encoding = posted_encodings(request.POST, uploads)
+        try:
+            choose(uploads, form.cleaned_data, request.POST, encodings, reading=reading)
+        except BadInput as error:
+            raise BadInput(f"Columns: {error}") from error
+        choose_left_out(uploads[0], request)
+        return not is_other_encoding
+
+    def confirm(
+        self, request: AuthenticatedRequest, uploads: list[Upload], *, reading: Preview
+    ) -> HttpResponse:
+        return confirm(request, uploads, reading=reading)
+
+    def reading_context(self, uploads: list[Upload], reading: Preview, form: PreviewForm) -> dict[str, Any]:
+        context = reading_context(uploads, reading)
+        is_asked = any(finding["code"] == "two_groups" for finding in context.get("blocking", ()))
+        if not is_asked and not uploads[0].options.get("split_paradigms"):
+            del form.fields["split_paradigms"]
+        return context
+
+
+wizard = MaterialsWizard()
