@@ -22,10 +22,18 @@ from experiments.models import Experiment, Job, MaterialSet, Upload
 from experiments.operation.job_runner import Run, enqueue, job
 from experiments.webhooks.events import emit
 from judgments.imports.readers import SourceOptions, read_judgments
-from judgments.imports.readers.presets import HEAD_BYTES, PRESETS, WHOLE, preset_rows, recognized_format
+from judgments.imports.readers.base import Rows
+from judgments.imports.readers.presets import (
+    HEAD_BYTES,
+    PRESETS,
+    WHOLE,
+    preset_rows,
+    read_preset,
+    recognized_format,
+)
 from judgments.imports.readers.prolific import join_demographics, read_demographic_export
 from judgments.imports.readers.shapes import OpenAnswer
-from judgments.imports.readers.table import table_rows
+from judgments.imports.readers.table import read_judgment_table, table_rows
 from judgments.imports.store import Imported, Prepared, prepare, store
 
 IMPORT, PREVIEW = "judgments.import", "judgments.preview"
@@ -83,15 +91,23 @@ def recognize(upload: Upload) -> None:
     upload.save(update_fields=["options"])
 
 
-def prepare_upload(uploads: Sequence[Upload]) -> Prepared:
+def prepare_upload(
+    uploads: Sequence[Upload], *, table: tuple[Rows, dict[str, str]] | None = None
+) -> Prepared:
     """Read an upload with its options, and compare it with the stored sessions.
 
-    The second file, where there is one, is Prolific's demographic export.
+    The second file, where there is one, is Prolific's demographic export. ``table`` is not read again.
     """
     upload = uploads[0]
     chosen = upload.options
+    format, options = chosen["format"], source_options(upload)
     with local_copies(uploads) as (path, *exports):
-        read = read_judgments(path, chosen["format"], options=source_options(upload))
+        if table is None:
+            read = read_judgments(path, format, options=options)
+        elif format == "table":
+            read = read_judgment_table(path, options, rows=table[0])
+        else:
+            read = read_preset(path, options, format=format, table=table)
         for export in exports:
             read = join_demographics(read, read_demographic_export(export.read_bytes(), file=export.name))
     return prepare(
@@ -122,10 +138,13 @@ def describe_reading(
     """Return how the file is read, as plain values: report, first rows, columns; or the error."""
     upload = uploads[0]
     report_step("reading the columns of")
-    file_columns = _file_columns(upload)
-    report_step("reading the judgments of")
+    table, file_columns = None, None
     try:
-        prepared = prepare_upload(uploads)
+        table = _read_table(upload)
+        if table is not None:
+            file_columns = [str(name) for name in table[0].frame.columns]
+        report_step("reading the judgments of")
+        prepared = prepare_upload(uploads, table=table)
     except OpenAnswer as error:
         return {"error": str(error), "file_columns": error.choices, "is_answer_open": True}
     except BadInput as error:
@@ -142,20 +161,15 @@ def describe_reading(
     }
 
 
-def _file_columns(upload: Upload) -> list[str] | None:
-    """Return the columns of a table or preset; None of other formats and of files that cannot be read."""
+def _read_table(upload: Upload) -> tuple[Rows, dict[str, str]] | None:
+    """Return the rows of a table or preset with the preset's mapping; None of other formats."""
     format, options = upload.options["format"], source_options(upload)
     if format != "table" and format not in PRESETS:
         return None
-    try:
-        with local_copies([upload]) as (path,):
-            if format == "table":
-                rows = table_rows(path, encoding=options.encoding, sheet=options.sheet)
-            else:
-                rows, _ = preset_rows(path, options, format=format)
-    except BadInput:
-        return None
-    return [str(name) for name in rows.frame.columns]
+    with local_copies([upload]) as (path,):
+        if format == "table":
+            return table_rows(path, encoding=options.encoding, sheet=options.sheet), {}
+        return preset_rows(path, options, format=format)
 
 
 def _materials(user: User, number: int | None) -> MaterialSet | None:

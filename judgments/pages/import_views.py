@@ -192,26 +192,6 @@ def posted_mapping(request: AuthenticatedRequest) -> dict[str, str]:
     return mapping if any(mapping.values()) else {}
 
 
-def preview_context(upload: Upload, reading: Preview) -> dict[str, Any]:
-    """Return the reading of the file: counts, first rows, columns; or the error."""
-    file_columns = reading["file_columns"]
-    format, reason = upload.options["format"], upload.options.get("guess", "")
-    guess = {"label": FORMAT_LABELS[format], "reason": reason} if reason else None
-    if "error" in reading:
-        fields = ("value",) if reading.get("is_answer_open") else tuple(TABLE_FIELDS)
-        mapping = mapping_form(upload, file_columns, {}, fields=fields)
-        return {"error": reading["error"], "guess": guess, "mapping": mapping}
-    inferred = (InferredEncoding(**row) for row in reading["inferred"])
-    return {
-        "report": reading["report"],
-        "guess": guess,
-        "encoding_questions": encoding_questions([upload], inferred),
-        "columns": reading["columns"],
-        "rows": reading["rows"],
-        "mapping": mapping_form(upload, file_columns, reading["report"]["columns"]),
-    }
-
-
 def mapping_form(
     upload: Upload,
     columns: list[str] | None,
@@ -298,7 +278,22 @@ class JudgmentsWizard(UploadWizard):
         return redirect("job", import_later(sent).pk)
 
     def reading_context(self, uploads: list[Upload], reading: Preview, form: PreviewForm) -> dict[str, Any]:
-        return preview_context(uploads[0], reading)
+        file_columns = reading["file_columns"]
+        format, reason = uploads[0].options["format"], uploads[0].options.get("guess", "")
+        guess = {"label": FORMAT_LABELS[format], "reason": reason} if reason else None
+        if "error" in reading:
+            fields = ("value",) if reading.get("is_answer_open") else tuple(TABLE_FIELDS)
+            mapping = mapping_form(uploads[0], file_columns, {}, fields=fields)
+            return {"error": reading["error"], "guess": guess, "mapping": mapping}
+        inferred = (InferredEncoding(**row) for row in reading["inferred"])
+        return {
+            "report": reading["report"],
+            "guess": guess,
+            "encoding_questions": encoding_questions(uploads[:1], inferred),
+            "columns": reading["columns"],
+            "rows": reading["rows"],
+            "mapping": mapping_form(uploads[0], file_columns, reading["report"]["columns"]),
+        }
 
 
 wizard = JudgmentsWizard()

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
@@ -40,10 +40,16 @@ class Sheet:
     frame : DataFrame
         Cells as given, ``""`` or None where empty; the index is the row of the file.
     source : Source
+    kind : str
+        Kind of the rows, where it was recognized without a mapping: sentences, pairs or wide.
+    columns : mapping of str to str
+        Field → column, of such a sheet.
     """
 
     frame: pd.DataFrame
     source: Source
+    kind: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def file(self) -> str:

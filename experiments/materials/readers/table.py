@@ -65,7 +65,10 @@ def read_tables(
     recognized: dict[str, str] = {}
     factors: dict[str, tuple[str, ...]] = {}
     for sheet in sheets:
-        kind, columns = _kind(sheet, mapping)
+        if sheet.kind and not mapping:
+            kind, columns = sheet.kind, dict(sheet.columns)
+        else:
+            kind, columns = recognize_kind(sheet, mapping)
         recognized |= columns
         if kind == "pairs":
             pairs.append(_pairs(sheet, columns))
@@ -125,7 +128,7 @@ def _require_mapped(sheets: Sequence[Sheet], mapping: Mapping[str, str]) -> None
         raise MissingColumns(absent, existing=columns, file=", ".join(sheet.file for sheet in sheets))
 
 
-def _kind(sheet: Sheet, mapping: Mapping[str, str] | None) -> tuple[str, dict[str, str]]:
+def recognize_kind(sheet: Sheet, mapping: Mapping[str, str] | None) -> tuple[str, dict[str, str]]:
     """Return the kind of the sheet's rows (sentences, pairs by ids, or both sentences) and its columns."""
     names = [str(column) for column in sheet.frame.columns]
     for kind, fields, needed in (
@@ -273,17 +276,28 @@ def _cells(
     return rows, {factor_name(part): tuple(names[part].values()) for part in parts}
 
 
+def recognize_sheets(sheets: Sequence[Sheet]) -> tuple[Sheet, ...]:
+    """Return the sheets with their kinds and columns, as far as these are recognized without a mapping."""
+    recognized = []
+    for sheet in sheets:
+        try:
+            kind, columns = recognize_kind(sheet, None)
+        except MissingColumns:  # the reader raises it again, with a mapping perhaps not
+            recognized.append(sheet)
+        else:
+            recognized.append(replace(sheet, kind=kind, columns=columns))
+    return tuple(recognized)
+
+
 def proposed_mapping(sheets: Sequence[Sheet]) -> dict[str, str]:
     """Return a mapping that makes factors of the columns which tell the sentences of an item apart.
 
-    Empty where a column is the condition, where there are no items, or where no columns do.
+    The sheets are those of :func:`recognize_sheets`. Empty where a column is the condition, where there are
+    no items, or where no columns do.
     """
     for sheet in sheets:
-        try:
-            kind, columns = _kind(sheet, None)
-        except MissingColumns:  # no sentences are recognized: nothing to propose
-            continue
-        if kind != "sentences" or "item" not in columns or "condition" in columns:
+        columns = dict(sheet.columns)
+        if sheet.kind != "sentences" or "item" not in columns or "condition" in columns:
             continue
         fillers = _fillers(sheet, columns, is_mapped=False)
         extras = [str(name) for name in sheet.frame.columns if name not in columns.values()]

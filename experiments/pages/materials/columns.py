@@ -21,7 +21,7 @@ from experiments.materials.schema import (
     Field,
     expected_status,
     mapped_columns,
-    recognize_columns,
+    simple_name,
 )
 
 FACTOR = "factor"
@@ -96,7 +96,7 @@ class ColumnsForm(forms.Form):
         self.columns, self.proposed, self.n_items = columns, proposed, n_items
         self.uses = column_uses([column.name for column in columns], mapping)
         fields = meant_fields(mapping)
-        self.named = set(recognize_columns(list(self.uses), fields).values())
+        self.fields_of_table = fields
         # a column that a mapping names keeps its choice, whatever kind of table the files are
         names = list(dict.fromkeys([*fields, *(use for use in self.uses.values() if use)]))
         titles = {name: name.replace("_", " ").capitalize() for name in names}
@@ -132,7 +132,9 @@ class ColumnsForm(forms.Form):
     def _recognized_by(self, column: str) -> str:
         if column in self.proposed:
             return "by its values"
-        return "by its name" if self.uses[column] and column in self.named else ""
+        field = self.fields_of_table.get(self.uses[column])
+        is_named = field is not None and simple_name(column) in (field.name, *field.aliases)
+        return "by its name" if is_named else ""
 
     def _consequence(self, column: TableColumn, use: str) -> str:
         filled = [value for value in column.distinct if value]

@@ -1,7 +1,7 @@
 """Content of uploaded files as the preview of materials shows it."""
 
 from collections.abc import Hashable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from analysis.errors import BadInput
@@ -20,7 +20,7 @@ from experiments.materials.checks import check
 from experiments.materials.collection import Materials
 from experiments.materials.leaving_out import concerned_items
 from experiments.materials.readers.sheets import Sheet
-from experiments.materials.readers.table import proposed_mapping
+from experiments.materials.readers.table import proposed_mapping, recognize_sheets
 from experiments.models import Job, Upload
 from experiments.operation.job_runner import Run, job
 from experiments.pages.materials.columns import item_grid, table_columns
@@ -54,8 +54,11 @@ def describe_reading(
     report_step("reading the columns of")
     if is_table and tables is None:
         tables = read_upload_tables(uploads)
-    sheets = tables.sheets if is_table and tables is not None else ()
-    proposed = proposed_mapping(sheets) if is_table and not options.get("mapping") else {}
+    proposed: dict[str, str] = {}
+    if tables is not None and is_table and not options.get("mapping"):
+        tables = replace(tables, sheets=recognize_sheets(tables.sheets))
+        proposed = proposed_mapping(tables.sheets)
+    sheets = tables.sheets if tables is not None and is_table else ()
     columns = column_rows(sheets)
     report_step("reading the sentences of")
     try:

@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from analysis.errors import BadInput
@@ -54,6 +54,7 @@ from experiments.pages.upload_wizard import (
 )
 
 UNCONFIRMED = "Say below whether the lines with special characters are right."
+SHOWN = ("report", "may_leave_out", "blocking", "first_pairs", "first_sentences", "grid", "n_sentences")
 FORMAT_WORDS = {
     "auto": "Detect from the files",
     "blimp": "BLiMP: a pair per line, JSON lines",
@@ -133,30 +134,6 @@ class PreviewForm(AboutForm):
         offer_sheets(self, uploads)
 
 
-def choose(
-    uploads: list[Upload],
-    chosen: dict[str, Any],
-    data: QueryDict,
-    encodings: dict[str, str],
-    *,
-    reading: Preview,
-) -> None:
-    """Store the choices with the upload; columns are those of the page that was sent."""
-    is_table = chosen["format"] in ("auto", "table")
-    names = [column["name"] for column in reading["columns"]] if is_table else []
-    mapping = posted_mapping(data, names)
-    factors = [name for name, use in column_uses(names, mapping).items() if use == FACTOR]
-    first = uploads[0]
-    first.options = {
-        **chosen,
-        "leave_out": first.options.get("leave_out", []),
-        "mapping": mapping,
-        "levels": posted_levels(data, factors),
-        **kept_encodings(first, encodings),
-    }
-    first.save(update_fields=["options"])
-
-
 def choose_left_out(first: Upload, request: HttpRequest) -> None:
     """Store which findings the items are left out for: one more, or one fewer."""
     codes = [code for code in first.options["leave_out"] if code != request.POST.get("include")]
@@ -166,32 +143,6 @@ def choose_left_out(first: Upload, request: HttpRequest) -> None:
     if codes != first.options["leave_out"]:
         first.options["leave_out"] = codes
         first.save(update_fields=["options"])
-
-
-def reading_context(uploads: list[Upload], reading: Preview) -> dict[str, Any]:
-    """Return the context of what was read: first rows, report, columns; or why the files cannot be read."""
-    options = uploads[0].options
-    columns = [TableColumn(**column) for column in reading["columns"]]
-    proposed = reading["proposed"]
-    if "error" in reading:
-        return {"error": reading["error"], **column_forms(columns, options, proposed)}
-    inferred = (InferredEncoding(**row) for row in reading["inferred"])
-    names = ("report", "may_leave_out", "blocking", "first_pairs", "first_sentences", "grid", "n_sentences")
-    context = {
-        **{name: reading[name] for name in names},
-        "left_out": options.get("leave_out") or [],
-        "encoding_questions": encoding_questions(uploads, inferred),
-    }
-    if reading["report"]["format"] != "table":
-        return context
-    recognized = {**reading["report"]["mapping"], **(options.get("mapping") or {})}
-    return context | column_forms(
-        columns,
-        options,
-        proposed or recognized,
-        is_proposed=bool(proposed),
-        n_items=reading["report"]["counts"]["items"],
-    )
 
 
 def column_forms(
@@ -213,22 +164,6 @@ def column_forms(
         "columns": ColumnsForm(columns=columns, mapping=chosen, proposed=proposed, n_items=n_items),
         "factors": level_rows(columns, chosen, options.get("levels") or {}),
     }
-
-
-def confirm(request: HttpRequest, uploads: list[Upload], *, reading: Preview) -> HttpResponse:
-    """Store a small set now, a large one by a worker."""
-    read_info(uploads)
-    if is_large(uploads):
-        refuse_unconfirmed_preview(reading, uploads[0])
-        return redirect("job", import_later(uploads).pk)
-    materials = read_uploads(uploads, tables=reading["tables"])
-    refuse_unconfirmed(materials)
-    if len(materials.sentences) > MAX_IMMEDIATE:
-        return redirect("job", import_later(uploads).pk)
-    stored = import_now(uploads, materials)
-    already = "holds exactly this already; nothing was stored twice"
-    messages.success(request, f"{stored.material_set.name} {'is stored' if stored.created else already}.")
-    return redirect("material-set", stored.material_set.slug)
 
 
 def refuse_unconfirmed_preview(reading: Preview, first: Upload) -> None:
@@ -294,24 +229,66 @@ class MaterialsWizard(UploadWizard):
         self, request: AuthenticatedRequest, uploads: list[Upload], form: PreviewForm, *, reading: Preview
     ) -> bool:
         encodings, is_other_encoding = posted_encodings(request.POST, uploads)
+        is_table = form.cleaned_data["format"] in ("auto", "table")
+        names = [column["name"] for column in reading["columns"]] if is_table else []
         try:
-            choose(uploads, form.cleaned_data, request.POST, encodings, reading=reading)
+            mapping = posted_mapping(request.POST, names)
         except BadInput as error:
             raise BadInput(f"Columns: {error}") from error
+        factors = [name for name, use in column_uses(names, mapping).items() if use == FACTOR]
+        first = uploads[0]
+        first.options = {
+            **form.cleaned_data,
+            "leave_out": first.options.get("leave_out", []),
+            "mapping": mapping,
+            "levels": posted_levels(request.POST, factors),
+            **kept_encodings(first, encodings),
+        }
+        first.save(update_fields=["options"])
         choose_left_out(uploads[0], request)
         return not is_other_encoding
 
     def confirm(
         self, request: AuthenticatedRequest, uploads: list[Upload], *, reading: Preview
     ) -> HttpResponse:
-        return confirm(request, uploads, reading=reading)
+        read_info(uploads)
+        if is_large(uploads):
+            refuse_unconfirmed_preview(reading, uploads[0])
+            return redirect("job", import_later(uploads).pk)
+        materials = read_uploads(uploads, tables=reading["tables"])
+        refuse_unconfirmed(materials)
+        if len(materials.sentences) > MAX_IMMEDIATE:
+            return redirect("job", import_later(uploads).pk)
+        stored = import_now(uploads, materials)
+        already = "holds exactly this already; nothing was stored twice"
+        messages.success(request, f"{stored.material_set.name} {'is stored' if stored.created else already}.")
+        return redirect("material-set", stored.material_set.slug)
 
     def reading_context(self, uploads: list[Upload], reading: Preview, form: PreviewForm) -> dict[str, Any]:
-        context = reading_context(uploads, reading)
-        is_asked = any(finding["code"] == "two_groups" for finding in context.get("blocking", ()))
-        if not is_asked and not uploads[0].options.get("split_paradigms"):
+        options = uploads[0].options
+        columns = [TableColumn(**column) for column in reading["columns"]]
+        proposed = reading["proposed"]
+        is_asked = any(finding["code"] == "two_groups" for finding in reading.get("blocking", ()))
+        if not is_asked and not options.get("split_paradigms"):
             del form.fields["split_paradigms"]
-        return context
+        if "error" in reading:
+            return {"error": reading["error"], **column_forms(columns, options, proposed)}
+        inferred = (InferredEncoding(**row) for row in reading["inferred"])
+        context = {
+            **{name: reading[name] for name in SHOWN},
+            "left_out": options.get("leave_out") or [],
+            "encoding_questions": encoding_questions(uploads, inferred),
+        }
+        if reading["report"]["format"] != "table":
+            return context
+        recognized = {**reading["report"]["mapping"], **(options.get("mapping") or {})}
+        return context | column_forms(
+            columns,
+            options,
+            proposed or recognized,
+            is_proposed=bool(proposed),
+            n_items=reading["report"]["counts"]["items"],
+        )
 
 
 wizard = MaterialsWizard()

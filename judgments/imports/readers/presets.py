@@ -121,9 +121,11 @@ PRESETS: Mapping[str, Preset] = {
 }
 
 
-def read_preset(path: Path, options: SourceOptions, *, format: str) -> JudgmentFile:
-    """Read an export by the preset of its tool."""
-    rows, mapping = preset_rows(path, options, format=format)
+def read_preset(
+    path: Path, options: SourceOptions, *, format: str, table: tuple[Rows, dict[str, str]] | None = None
+) -> JudgmentFile:
+    """Read an export by the preset of its tool; ``table`` is the result of :func:`preset_rows`, if known."""
+    rows, mapping = table or preset_rows(path, options, format=format)
     return judgments_from_rows(rows, replace(options, mapping=mapping), format=format)
 
 

@@ -239,9 +239,10 @@ _JOINT = ":"
 NEVER_KEPT = frozenset({"ip", "ip_address", "ipaddress", "email", "e_mail", "phone"})
 
 
-def read_judgment_table(path: Path, options: SourceOptions) -> JudgmentFile:
-    """Read a long table of judgments."""
-    rows = table_rows(path, encoding=options.encoding, sheet=options.sheet)
+def read_judgment_table(path: Path, options: SourceOptions, *, rows: Rows | None = None) -> JudgmentFile:
+    """Read a long table of judgments; ``rows`` is the result of :func:`table_rows`, if known."""
+    if rows is None:
+        rows = table_rows(path, encoding=options.encoding, sheet=options.sheet)
     if options.people and options.answers:
         raise BadInput(
             "columns of one person each and of one sentence each exclude each other.",
