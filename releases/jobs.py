@@ -1,10 +1,4 @@
-"""Jobs of the concluding side: releases, scoring runs, comparisons, reports and quality checks.
-
-Each computes outside of transactions and stores its result inside ``run.finishing()``, so that a killed
-worker leaves no partial result and a second run has no further effect.
-
-Quality signals of a study, computed from all sessions and stored for the participants page.
-"""
+"""Jobs of releases, scoring runs, comparisons, reports and quality signals, each stored with its end."""
 
 from typing import Any
 

@@ -1,8 +1,4 @@
-"""Accounts: sign-up is closed unless ``OPEN_SIGNUP`` is set or by invitation; login and second-factor
-forms with labels; the time zone of the researchers' pages.
-
-Logins of other services (OpenID Connect, ORCID): whom they let in, and what is stored of them.
-"""
+"""Accounts: sign-up, login and second-factor forms, time zones, and logins of other services."""
 
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -48,6 +44,7 @@ INVITATION = "invitation"  # key in the login session: the token of an opened in
 NEEDED_MESSAGES = ("/password_reset_key", "/email_confirmation", "/email_confirmation_signup")
 CODE_LABEL = "Six digits of the app, or a recovery code"
 TIME_ZONE = "time_zone"  # key in the login session, and name of the cookie that a page's script sets
+NAMES = ("name", "given_name", "family_name", "preferred_username")
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no stubs
@@ -263,9 +260,6 @@ def _remember_time_zone(request: HttpRequest, user: User, **_: Any) -> None:
 def _describe_login(request: HttpRequest, **_: Any) -> None:
     """Store when and in which browser a login began."""
     describe(request.session, request.META.get("HTTP_USER_AGENT", ""))
-
-
-NAMES = ("name", "given_name", "family_name", "preferred_username")
 
 
 class OtherLoginAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allauth has no stubs

@@ -11,6 +11,8 @@ from django.db.models import Q
 from experiments.models.experiment import Experiment
 from experiments.models.lab import Lab
 
+PENDING = Q(accepted_at__isnull=True, revoked_at__isnull=True)
+
 
 class ApiToken(models.Model):
     """One token of a user: what it may do, until when. The token itself is shown once and not stored."""
@@ -87,9 +89,6 @@ class ReviewLink(models.Model):
 
     def __str__(self) -> str:
         return f"{self.label} (link for reviewers of {self.experiment})"
-
-
-PENDING = Q(accepted_at__isnull=True, revoked_at__isnull=True)
 
 
 class Invitation(models.Model):

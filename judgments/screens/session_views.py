@@ -1,16 +1,4 @@
-"""Views of a participant's session: each step is shown at the session's address, each answer redirects there.
-
-The address contains an unguessable token that identifies the participant, so the forms need no CSRF cookie,
-and a session works where cookies are dropped.
-
-Fallback for answers when background requests are blocked: the engine submits them as a form.
-
-Browser extensions or firewalls may block requests of scripts but not of pages. The engine then posts the
-pending answers (see ``static/js/engine/sender.js``), which are stored as over the API. The response
-contains the receipt and the plan.
-
-Views of the screens before the trials: line training and the participant's own modulus.
-"""
+"""Views of a participant's session: each step at the session's address, to which each answer redirects."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -74,6 +62,7 @@ from judgments.sessions.removal import BY_PARTICIPANT, code_for_part, erase, han
 
 View = Callable[..., HttpResponse]
 AMONG_TRIALS = {"trial", "feedback", "ready", "break"}
+FIELD = "sent"  # the same JSON as the body of an API request
 
 
 def in_session(view: View) -> View:
@@ -248,7 +237,7 @@ def continue_session(request: HttpRequest, session: Session) -> HttpResponse:
 
 @in_session
 def submit_answer(request: HttpRequest, session: Session, public_id: str) -> HttpResponse:
-    """Store one judgment, or show the trial again with the error."""
+    """Store one judgment that the engine sends as a form because requests of scripts are blocked."""
     if request.method != "POST":
         return redirect("session", token=session.token)
     trial = session.trials.filter(public_id=public_id).first()
@@ -333,9 +322,6 @@ def render_step(
     if step.screen in AMONG_TRIALS:
         context["instructions_again"] = protocol.instructions.strip()
     return page(request, step.screen, language=protocol.language, status=status, **context)
-
-
-FIELD = "sent"  # the same JSON as the body of an API request
 
 
 @in_session

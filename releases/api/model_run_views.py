@@ -1,7 +1,4 @@
-"""API views of scoring runs by this installation: start, progress, retry.
-
-Serializers of scoring runs by this installation: progress, failed shards, requests.
-"""
+"""API views and serializers of scoring runs by this installation: start, progress, retry."""
 
 from typing import Any
 

@@ -1,9 +1,4 @@
-"""Create the demo; each step checks what exists, so that a second call is quick and changes nothing.
-
-The demo's simulated participants: four profiles in a fixed mixture, each in a complete session.
-
-The demo's login; its password is generated once and stored in a file readable by its owner only.
-"""
+"""Creation of the demo with its login and simulated participants; a second call changes nothing."""
 
 import os
 import secrets
@@ -40,6 +35,9 @@ N_MAIN, N_OTHERS = 40, 12  # participants of the main study and of each other on
 PROFILES = {2: "careless", 5: "left-biased", 8: "random"}  # by last digit; the others are honest
 SEED = 7
 OPENED_AGO, MAX_DURATION = timedelta(days=2), timedelta(minutes=30)
+NAME = "demo"
+NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL  # race: only one process creates the file
+MAIN, RATED = "demo", "demo-likert"
 
 
 def personas(study: Experiment, n: int) -> list[Persona]:
@@ -99,10 +97,6 @@ def backdate_opening(study: Experiment) -> Experiment:
     return study
 
 
-NAME = "demo"
-NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL  # race: only one process creates the file
-
-
 def demo_password() -> str:
     """``DEMO_PASSWORD``, or a password generated at the first call and stored (mode 600)."""
     if configured := env_secret("DEMO_PASSWORD"):
@@ -142,9 +136,6 @@ class Demo:
     releases: int
     comparisons: int
     is_new: bool
-
-
-MAIN, RATED = "demo", "demo-likert"
 
 
 def make_demo(notify: Callable[[str], None] = lambda line: None) -> Demo:

@@ -1,9 +1,4 @@
-"""Deviations from the preregistered version: what it states, what was done, since when, and why.
-
-The list never takes silence for agreement: what the frozen version does not state is listed as not stated.
-
-Reasons of deviations: versions that editors write, of which the newest counts.
-"""
+"""Deviations from the preregistered version, with what it does not state, and their reasons."""
 
 import hashlib
 import json
@@ -55,6 +50,27 @@ from releases.gold.plans import as_plan, current_plan_row, find_plan, judgments_
 from releases.models import DeviationReason, ExclusionPlan, Look
 
 LONGEST_REASON = 2000
+GROUPS = {  # settings of a version that are one row where none of them was changed
+    "task": ("Task", ("task",)),
+    "parameters": ("Scale and wording of the screen", ("parameters.",)),
+    "materials": ("Materials", ("materials", "fillers")),
+    "design": ("Design and lists", ("design.",)),
+    "catch_trials": ("Catch trials", ("catch_trials",)),
+    "practice": ("Practice trials and anchors", ("practice", "anchors")),
+    "texts": ("Texts", ("consent", "instructions", "debrief", "language")),
+    "questions": ("Questions to participants", ("questionnaire", "quiz")),
+}
+SETTINGS = {  # of the study, outside every version
+    "target_judgments": "Target",
+    "target_unit": "Unit of the target",
+    "max_participants": "Limit of participants",
+    "quotas": "Quotas",
+}
+IN_VERSION, IN_SETTINGS = "frozen version", "history of settings"
+IN_EXCLUSION_PLAN = "exclusion plan fixed before the first answer"
+TIES = {"strict": "a tie agrees with nothing", "half": "a tie counts one half", "drop": "ties are left out"}
+CURRENT_CHANGED = "current exclusion plan changed"
+CountSessions = Callable[[Plan, Plan], int]
 
 
 def reasons_by_row(study: Experiment) -> dict[str, list[DeviationReason]]:
@@ -91,29 +107,6 @@ def write_reason(
     details = {"row": key, "reason": text or "withdrawn"}
     AuditEntry.objects.create(experiment=study, user=user, action="reason of a deviation", details=details)
     return DeviationReason.objects.create(experiment=study, key=key, text=text, author=user)
-
-
-GROUPS = {  # settings of a version that are one row where none of them was changed
-    "task": ("Task", ("task",)),
-    "parameters": ("Scale and wording of the screen", ("parameters.",)),
-    "materials": ("Materials", ("materials", "fillers")),
-    "design": ("Design and lists", ("design.",)),
-    "catch_trials": ("Catch trials", ("catch_trials",)),
-    "practice": ("Practice trials and anchors", ("practice", "anchors")),
-    "texts": ("Texts", ("consent", "instructions", "debrief", "language")),
-    "questions": ("Questions to participants", ("questionnaire", "quiz")),
-}
-SETTINGS = {  # of the study, outside every version
-    "target_judgments": "Target",
-    "target_unit": "Unit of the target",
-    "max_participants": "Limit of participants",
-    "quotas": "Quotas",
-}
-IN_VERSION, IN_SETTINGS = "frozen version", "history of settings"
-IN_EXCLUSION_PLAN = "exclusion plan fixed before the first answer"
-TIES = {"strict": "a tie agrees with nothing", "half": "a tie counts one half", "drop": "ties are left out"}
-CURRENT_CHANGED = "current exclusion plan changed"
-CountSessions = Callable[[Plan, Plan], int]
 
 
 @dataclass(frozen=True)

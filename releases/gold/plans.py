@@ -1,10 +1,4 @@
-"""Exclusion plans: stored as versions, looked up by name, applied as masks.
-
-The current exclusion plan of a study: pages, figures, exports, releases, reports and the API use it.
-
-Commands and the functions that compute reports exclude nothing unless a plan is named; pages and the API
-replace an empty choice by the current plan (:func:`chosen_exclusion`).
-"""
+"""Exclusion plans: stored as versions, found by name, applied as masks, and the current one of a study."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,4 @@
-"""Forms of the power page, and what participants cost.
-
-Power of a planned study: the values of the calculator, its report, and costs by number of participants.
-"""
+"""Forms of the power page, and costs by number of participants."""
 
 import hashlib
 from collections.abc import Mapping
@@ -22,6 +19,14 @@ from releases.reports.forms import ReportForm
 
 MAX_SIZE = 10_000
 MAX_SIZES = 15  # each size of a study is simulated
+# Percent of the reward that a platform charges by default; the form's field changes it.
+FEES = {"direct": 0.0, "prolific": 33.3, "mturk": 20.0}
+OTHER_FEE = 0.0
+EFFECT = 0.5  # standard deviations of a participant's ratings
+PLANNED_SIZES = (10, 20, 30, 40, 60)
+# Simulations per design: fewer for large designs, so that a request takes about a second.
+MAX_DRAWS, MIN_DRAWS, MAX_CELLS = 1_000, 200, 2_000_000
+CACHE_SECONDS = 600
 
 
 class NumbersField(forms.CharField):
@@ -96,11 +101,6 @@ class PilotForm(ReportForm, PriceForm):
         return super().choices() | {"participants": sizes} | self.price()
 
 
-# Percent of the reward that a platform charges by default; the form's field changes it.
-FEES = {"direct": 0.0, "prolific": 33.3, "mturk": 20.0}
-OTHER_FEE = 0.0
-
-
 def price_fields(study: Experiment) -> dict[str, Any]:
     """Initial values of reward, currency and fee, from the newest paid campaign."""
     campaign = study.campaigns.exclude(reward_minor=0).order_by("-created_at", "-pk").first()
@@ -136,13 +136,6 @@ def per_hour(reward_minor: int, minutes: int, currency: str) -> str:
         return ""
     hourly = round(reward_minor * 60 / minutes)
     return format_money(hourly, currency) if minor_digits(currency) or hourly else ""
-
-
-EFFECT = 0.5  # standard deviations of a participant's ratings
-PLANNED_SIZES = (10, 20, 30, 40, 60)
-# Simulations per design: fewer for large designs, so that a request takes about a second.
-MAX_DRAWS, MIN_DRAWS, MAX_CELLS = 1_000, 200, 2_000_000
-CACHE_SECONDS = 600
 
 
 def default_values(study: Experiment) -> dict[str, Any]:

@@ -1,7 +1,4 @@
-"""Read a template: what it would make, and the study in one transaction.
-
-The built-in templates, with materials of our own.
-"""
+"""Reading of study templates, built-in or sent, and creation of studies from them."""
 
 import json
 from collections.abc import Mapping
@@ -44,6 +41,7 @@ LONGEST = {field.name: field.max_length for field in (*SENTENCE_FIELDS.values(),
     "language": 35,
     "discard_reason": 200,
 }
+FOLDER = Path(__file__).parent / "built_in"
 
 
 @dataclass(frozen=True)
@@ -412,9 +410,6 @@ def _columns(
         columns["file"].append(document.file)
         columns["row"].append(document.lines.get((section, table, number), 0))
     return columns
-
-
-FOLDER = Path(__file__).parent / "built_in"
 
 
 def built_in_names() -> list[str]:

@@ -1,9 +1,4 @@
-"""Draw distinct pairs of a paradigm: values in turn, the least used lexeme first, reproducibly.
-
-The lexicon as masks over its rows: category, features, form and selection, each computed once.
-
-Templates of sentences: text with places for slots.
-"""
+"""Drawing of distinct pairs of a paradigm: the least used lexeme first, reproducibly."""
 
 import re
 import time
@@ -34,6 +29,14 @@ from experiments.generation.paradigms.realization import (
 from experiments.generation.paradigms.templates import Place, Template, places
 
 Mask = NDArray[np.bool_]
+FORMAT = 1
+MAX_PAIRS = 100_000
+ATTEMPTS_PER_PAIR = 50
+CAPACITY_SHARE = 20  # a set takes at most this part of what is possible
+CAPACITY_DRAWS = 60
+REPEATED = "repeated"
+PUNCTUATION = re.compile(r"[^\w\s]")
+Ids = NDArray[np.int64]
 
 
 class LexiconMasks:
@@ -158,16 +161,6 @@ def word_length(text: str, joiner: str) -> int:
 def lexicon_masks(lexicon: Lexicon) -> LexiconMasks:
     """Return the masks of a lexicon, shared by all paradigms."""
     return LexiconMasks(lexicon)
-
-
-FORMAT = 1
-MAX_PAIRS = 100_000
-ATTEMPTS_PER_PAIR = 50
-CAPACITY_SHARE = 20  # a set takes at most this part of what is possible
-CAPACITY_DRAWS = 60
-REPEATED = "repeated"
-PUNCTUATION = re.compile(r"[^\w\s]")
-Ids = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,4 @@
-"""Members of a study with their roles, and the log of their actions.
-
-Links for reviewers on the page of a study's team; ``releases.views.review_pages`` has what they open.
-"""
+"""Members of a study with their roles, the log of their actions, and links for reviewers."""
 
 from typing import Any
 
@@ -25,6 +22,7 @@ from experiments.teams.members import add_member, is_last, only_owners, remove_m
 from experiments.teams.roles import lab_role, owns
 
 ONCE = "new_review_link"  # key in the login session: the link that the next page shows
+SHOWN_ENTRIES = 50
 
 
 class ReviewLinkForm(forms.Form):
@@ -84,9 +82,6 @@ def revoke(request: AuthenticatedRequest, slug: str, pk: int) -> HttpResponse:
     if steps.revoke_link(get_object_or_404(study.review_links, pk=pk), by=request.user):
         messages.success(request, "The link is revoked: it opens nothing any more.")
     return redirect(f"{reverse('study-team', args=[slug])}#review-links")
-
-
-SHOWN_ENTRIES = 50
 
 
 @login_required

@@ -1,7 +1,4 @@
-"""Pages of scored models and of comparisons with humans on a release.
-
-The form of a comparison.
-"""
+"""Pages of scored models and of comparisons with humans on a release."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -37,6 +34,32 @@ from releases.scoring.training_metadata import read_training
 from releases.views.base import add_form_error, json_attachment, page, study_page
 from releases.views.figures import comparison_figures
 from releases.views.models.leaderboard import newest_release
+
+PARTS = {
+    "models": "Beside people",
+    "scored": "Scored models",
+    "add": "Add scores",
+    "compare": "New comparison",
+}
+ADDRESSES = {
+    "models": "study-models",
+    "scored": "study-scored-models",
+    "add": "study-add-models",
+    "compare": "study-compare",
+}
+READ_ONLY = {"models", "scored"}  # the parts without a form
+SECTIONS = {
+    "intervals": "Intervals",
+    "pairs": "Pairs",
+    "correlations": "Correlations",
+    "curves": "ADC curves",
+    "tests": "Two models",
+    "predictors": "Shallow predictors",
+    "prefixes": "Prefix methods",
+    "learning": "Learning curves",
+    "filtered": "Filtered training",
+    "decisions": "Decisions",
+}
 
 
 class ComparisonForm(forms.Form):
@@ -76,33 +99,6 @@ class ComparisonForm(forms.Form):
             raise forms.ValidationError(str(error)) from error
         except ValueError as error:
             raise forms.ValidationError("Write numbers, for example 0.5 1 5.") from error
-
-
-PARTS = {
-    "models": "Beside people",
-    "scored": "Scored models",
-    "add": "Add scores",
-    "compare": "New comparison",
-}
-ADDRESSES = {
-    "models": "study-models",
-    "scored": "study-scored-models",
-    "add": "study-add-models",
-    "compare": "study-compare",
-}
-READ_ONLY = {"models", "scored"}  # the parts without a form
-SECTIONS = {
-    "intervals": "Intervals",
-    "pairs": "Pairs",
-    "correlations": "Correlations",
-    "curves": "ADC curves",
-    "tests": "Two models",
-    "predictors": "Shallow predictors",
-    "prefixes": "Prefix methods",
-    "learning": "Learning curves",
-    "filtered": "Filtered training",
-    "decisions": "Decisions",
-}
 
 
 @study_page
