@@ -2,10 +2,10 @@
 
 from .conllu import Sentence, Word, parse_conllu, read_conllu
 from .filtering import Survey, choose, report, survey
-from .filters import Filter, find_filter, read_filter, shipped
+from .filters import Filter, filter_names, find_filter, read_filter
 from .sampling import downsample
 
 __all__ = [
-    "Filter", "Sentence", "Survey", "Word", "choose", "downsample", "find_filter", "parse_conllu",
-    "read_conllu", "read_filter", "report", "shipped", "survey",
+    "Filter", "Sentence", "Survey", "Word", "choose", "downsample", "filter_names", "find_filter",
+    "parse_conllu", "read_conllu", "read_filter", "report", "survey",
 ]  # fmt: skip

@@ -109,20 +109,7 @@ class Sentence:
 def read_conllu(path: str | Path) -> Iterator[Sentence]:
     """Yield the sentences of a CoNLL-U file.
 
-    Parameters
-    ----------
-    path : str or Path
-        UTF-8, ten columns separated by tabs, an empty line after each sentence (the last one may lack it).
-
-    Yields
-    ------
-    Sentence
-        Multiword tokens and empty nodes are kept in its lines and do not count as words.
-
-    Raises
-    ------
-    BadInput
-        If a line is not CoNLL-U or heads do not form a tree; the message names file, line and column.
+    Multiword tokens and empty nodes are retained in the lines of a sentence and do not count as words.
 
     References
     ----------

@@ -38,7 +38,7 @@ class Survey:
     reasons: dict[str, npt.NDArray[np.int16]]
     examples: dict[str, list[str]]
 
-    def kept(self) -> dict[str, Flags]:
+    def retained_sentences(self) -> dict[str, Flags]:
         """Sentences of the full corpus and of each filtered one."""
         everything = np.ones(len(self.lengths), dtype=np.bool_)
         return {FULL: everything, **{name: reason == KEPT for name, reason in self.reasons.items()}}
@@ -49,24 +49,7 @@ def survey(
 ) -> Survey:
     """Apply every filter to every sentence.
 
-    Parameters
-    ----------
-    sentences : iterable of Sentence
-        Consumed once.
-    filters : sequence of Filter
-        With different names.
-    progress : callable, optional
-        Called with the number of sentences so far, every 500 sentences.
-
-    Returns
-    -------
-    Survey
-        Needs four bytes per sentence and two per filter; the sentences themselves are not stored.
-
-    Raises
-    ------
-    BadInput
-        If two filters have the same name, or there are no filters or no sentences.
+    ``progress`` is called with the number of sentences so far, every 500 sentences.
     """
     names = [rule.name for rule in filters]
     if not names or len(set(names)) < len(names):
@@ -97,7 +80,7 @@ def choose(
     surveyed: Survey, *, unit: str | None = None, seed: int = 0, size: int | None = None
 ) -> dict[str, Flags]:
     """Select the sentences of each corpus."""
-    is_kept = surveyed.kept()
+    is_kept = surveyed.retained_sentences()
     for name, flags in is_kept.items():
         if not flags.any():
             raise NotEnoughData(f"the filter {name!r} removes every sentence.", remedy="Ask it for more.")

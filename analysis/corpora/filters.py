@@ -47,12 +47,12 @@ class Filter:
         return next((pattern for pattern in self.patterns if pattern.is_in(sentence)), None)
 
 
-def shipped() -> tuple[str, ...]:
+def filter_names() -> tuple[str, ...]:
     """List the filters that come with the platform.
 
     Examples
     --------
-    >>> len(shipped())
+    >>> len(filter_names())
     15
     """
     return tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
@@ -60,23 +60,6 @@ def shipped() -> tuple[str, ...]:
 
 def find_filter(name: str) -> Filter:
     """Read a filter by its name or its file.
-
-    Parameters
-    ----------
-    name : str
-        One of :func:`shipped`, or the path of a file that ends in ``.toml``.
-
-    Returns
-    -------
-    Filter
-        Checked and ready.
-
-    Raises
-    ------
-    UnknownName
-        With near names.
-    BadInput
-        As :func:`read_filter`.
 
     References
     ----------
@@ -89,8 +72,8 @@ def find_filter(name: str) -> Filter:
     """
     if name.endswith(".toml"):
         return read_filter(name)
-    if name not in shipped():
-        raise UnknownName("filter", name, shipped())
+    if name not in filter_names():
+        raise UnknownName("filter", name, filter_names())
     return read_filter(FOLDER / f"{name}.toml")
 
 

@@ -21,30 +21,7 @@ def downsample(
 ) -> dict[str, Flags]:
     """Downsample several subsets of the same sentences to equal size.
 
-    Parameters
-    ----------
-    lengths : array-like of int
-        Tokens of every sentence of the full corpus.
-    available : mapping of str to array of bool
-        Sentences that each corpus has.
-    unit : {"sentences", "tokens"}
-        What is made equal.
-    rng : numpy.random.Generator
-        Where chance comes from.
-    size : int, optional
-        Of every corpus; by default that of the smallest.
-
-    Returns
-    -------
-    dict of str to array of bool
-        Sentences that are left of each corpus.
-
-    Raises
-    ------
-    NotEnoughData
-        If a corpus is empty or smaller than ``size``.
-    BadInput
-        If the unit is unknown.
+    Returns a mask of the retained sentences for each corpus; by default all have the size of the smallest.
 
     Notes
     -----

@@ -190,20 +190,6 @@ MOST = 44  # characters of a line
 def statement_figure(title: str, sentence: str, *, note: str = "") -> alt.LayerChart:
     """Draw a sentence in place of a figure that cannot be drawn.
 
-    Parameters
-    ----------
-    title : str
-        Of the figure that could not be drawn.
-    sentence : str
-        Why.
-    note : str
-        Conventions to add to the caption, such as the plan.
-
-    Returns
-    -------
-    altair.LayerChart
-        The sentence as text; its data is the sentence.
-
     Examples
     --------
     >>> statement_figure("Agreement by item", "There are no judgments yet.").data["statement"].tolist()
@@ -268,18 +254,7 @@ MAX_PART_ROWS = 40
 def row_parts(chart: alt.LayerChart, *, most: int = MAX_PART_ROWS) -> list[alt.LayerChart]:
     """Divide a figure with many named rows into figures that fit a printed page.
 
-    Parameters
-    ----------
-    chart : altair.LayerChart
-        From :func:`obelus.figures.registry.draw`.
-    most : int
-        Largest number of rows of one figure.
-
-    Returns
-    -------
-    list of altair.LayerChart
-        The figure itself where it has few rows, otherwise parts of about equally many rows with the same
-        horizontal axis, numbered in their titles.
+    Parts have about equally many rows, at most ``most``, and the same horizontal axis.
 
     Examples
     --------

@@ -87,23 +87,7 @@ def export_figure(chart: alt.LayerChart, form: Format, *, mode: Mode = "light", 
 
 
 def figure_data(chart: alt.LayerChart) -> pd.DataFrame:
-    """Return the data that a figure draws.
-
-    Parameters
-    ----------
-    chart : Altair chart
-        From a function of this package.
-
-    Returns
-    -------
-    DataFrame
-        Its rows.
-
-    Raises
-    ------
-    BadInput
-        If the chart does not come from this package.
-    """
+    """Return the data that a figure draws."""
     if not isinstance(chart.data, pd.DataFrame):
         raise BadInput("this figure holds no data of its own.")
     return chart.data
@@ -112,10 +96,6 @@ def figure_data(chart: alt.LayerChart) -> pd.DataFrame:
 def vega_bundle() -> str:
     """Return Vega, Vega-Lite and vegaEmbed as one script for the pages, from the installed package.
 
-    Returns
-    -------
-    str
-        JavaScript that sets ``window.vegaEmbed``, ``window.vega`` and ``window.vegaLite``; it asks no
-        other host.
+    The script sets ``window.vegaEmbed``, ``window.vega`` and ``window.vegaLite`` and requests no other host.
     """
     return _SOURCE_MAP.sub("", str(vlc.javascript_bundle(_SNIPPET, vl_version=VEGA_LITE)))

@@ -108,20 +108,6 @@ def figure_group(drawing: Drawing) -> str:
 def find_figure(name: str) -> Drawing:
     """Look up a figure by name.
 
-    Parameters
-    ----------
-    name : str
-        A key of :data:`FIGURES`.
-
-    Returns
-    -------
-    Drawing
-
-    Raises
-    ------
-    UnknownName
-        If there is none; near names are suggested.
-
     Examples
     --------
     >>> find_figure("items").title

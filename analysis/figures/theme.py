@@ -37,18 +37,7 @@ PASSED, TOO_FAR, FAILED, BAND = "#0072b2", "#e69f00", "#d55e00", "#009e73"
 
 
 def vega_config(mode: Mode = "light") -> dict[str, Any]:
-    """Return the Vega-Lite configuration of a theme.
-
-    Parameters
-    ----------
-    mode : {"light", "dark"}
-        Paper.
-
-    Returns
-    -------
-    dict
-        The ``config`` of a specification; the background is transparent.
-    """
+    """Return the Vega-Lite configuration of a theme."""
     ink, quiet, line = INK[mode], QUIET[mode], LINE[mode]
     return {
         "background": "transparent",
@@ -96,20 +85,7 @@ def vega_config(mode: Mode = "light") -> dict[str, Any]:
 
 
 def specification(chart: alt.TopLevelMixin, mode: Mode = "light") -> dict[str, Any]:
-    """Return a figure's Vega-Lite specification with the theme of a paper.
-
-    Parameters
-    ----------
-    chart : Altair chart
-        From a function of this package.
-    mode : {"light", "dark"}
-        Paper.
-
-    Returns
-    -------
-    dict
-        Ready for JSON; all data inside.
-    """
+    """Return a figure's Vega-Lite specification with the theme of a paper."""
     with alt.data_transformers.enable("default", max_rows=None):
         vega_lite: dict[str, Any] = chart.to_dict()
     _omit_legends_of_one_entry(vega_lite, getattr(chart, "data", None))

@@ -112,34 +112,11 @@ def human_ceiling(
 ) -> HumanCeiling:
     """Compute the ADC of random halves of the participants, one taken as the truth, the other as the model.
 
-    Parameters
-    ----------
-    judgments : DataFrame, one row per judgment
-        Needs ``participant``, ``sentence_id`` and ``value``; ``list`` keeps halves balanced within list
-        (without it, participants who judged the same form a list); ``kind`` leaves practice and catch
-        trials out; ``task`` distinguishes ratings, forced choices (with ``pair_id``) and yes-no answers.
-    pairs : DataFrame, one row per pair
-        Needs ``good_id`` and ``bad_id``, for forced choices ``pair_id``.
-    rng : Generator
-        Source of randomness.
-    deltas : sequence of float
-        The δ of the ADC.
-    signs : {"strict", "published"}
-        How zeros are treated.
-    splits : int
-        Number of random halvings.
-
-    Returns
-    -------
-    HumanCeiling
-        ``adc_half`` from observed halves, ``adc`` corrected to samples of full size, their basis
-        (``ratings``, ``forced_choice`` or ``yes_no``), and a status: ``ok``, ``no_data``, ``too_few`` (fewer
-        than four participants) or ``no_variation``.
-
-    Raises
-    ------
-    MissingColumns
-        If a column is absent.
+    Column ``list`` keeps halves balanced within list (without it, participants who judged the same
+    sentences form a list), ``kind`` omits practice and catch trials, ``task`` distinguishes ratings,
+    forced choices (with ``pair_id``) and yes-no answers. The result has ``adc_half`` from observed
+    halves, ``adc`` corrected to samples of full size, and a status: ``ok``, ``no_data``, ``too_few``
+    (fewer than four participants) or ``no_variation``.
 
     Notes
     -----

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 import scipy
 
-from ...corpora.filters import find_filter, shipped
+from ...corpora.filters import filter_names, find_filter
 from ...errors import NotEnoughData
 from ..criteria import as_floats
 from ..pairs import PairTable
@@ -60,12 +60,12 @@ def filtered_training(table: PairTable, models: pd.DataFrame) -> dict[str, list[
 
     The result has ``deltas``: rows of ``family``, ``method``, ``filter``, ``group`` (``all``, then
     paradigms), ``targeted`` (the filter carries the name of the paradigm or its phenomenon, or is one of
-    :func:`obelus.corpora.shipped` and lists the paradigm), ``pairs``, ``seeds_full``, ``seeds_filtered``,
-    ``accuracy_full``, ``accuracy_filtered``, ``accuracy_delta`` (points, equation 1) with ``ci_low`` and
-    ``ci_high`` (Welch, seeds as units; None below two seeds of either), and for log probabilities
-    ``probability_delta_full``, ``probability_delta_filtered`` (nats, equation 2, mean over pairs and
-    seeds). ``families``: for every two families with two filters in common ``a``, ``b``, ``filters``,
-    ``mean_a``, ``mean_b``, ``t`` and ``p`` (paired t over filters, all pairs).
+    :func:`obelus.corpora.filter_names` and lists the paradigm), ``pairs``, ``seeds_full``,
+    ``seeds_filtered``, ``accuracy_full``, ``accuracy_filtered``, ``accuracy_delta`` (points, equation 1)
+    with ``ci_low`` and ``ci_high`` (Welch, seeds as units; None below two seeds of either), and for log
+    probabilities ``probability_delta_full``, ``probability_delta_filtered`` (nats, equation 2, mean over
+    pairs and seeds). ``families``: for every two families with two filters in common ``a``, ``b``,
+    ``filters``, ``mean_a``, ``mean_b``, ``t`` and ``p`` (paired t over filters, all pairs).
 
     Notes
     -----
@@ -190,7 +190,7 @@ def _families(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 @cache
 def _paradigms(corpus: str) -> tuple[str, ...]:
-    return find_filter(corpus).paradigms if corpus in shipped() else ()
+    return find_filter(corpus).paradigms if corpus in filter_names() else ()
 
 
 def _plain(name: str) -> str:

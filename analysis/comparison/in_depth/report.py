@@ -44,38 +44,9 @@ def depth_report(
 ) -> dict[str, Any]:
     """Compare models with humans in depth: correlations, curves, tests, predictors, training, decisions.
 
-    Parameters
-    ----------
-    human : DataFrame or None
-        ``sentence_id`` and ``score``, as :func:`obelus.comparison.report.compare_report` takes it.
-    pairs : DataFrame
-        ``pair_id``, ``good_id``, ``bad_id``; optional columns: ``paradigm``,
-        ``phenomenon``, ``sentence_good``, ``dependency_length``, ``attractor``.
-    scores : DataFrame
-        ``sentence_id`` and one column per model; of one model by several methods one column each.
-    models : DataFrame, optional
-        Metadata of the models (:func:`obelus.comparison.in_depth.models.roster`).
-    already_standardized : bool
-        Use model scores as given instead of standardizing them over all their sentences.
-    signs : {"strict", "published"}
-        How the ADC treats zero differences.
-    deltas : sequence of float
-        The δ of the ADC.
-    judgments : DataFrame, optional
-        Judgments by participant: ceilings, human curve, shares of choices, yes-no majorities.
-    seed : int
-        Seed of halvings, bootstrap, flips and permutations.
-
-    Returns
-    -------
-    dict
-        Ready for JSON: ``models``, ``people``, ``correlations``, ``curves``, ``tests``, ``predictors``,
-        ``prefixes``, ``learning``, ``filtered``, ``decisions``, ``conventions``.
-
-    Raises
-    ------
-    MissingColumns, BadInput, NotEnoughData
-        If the frames cannot be compared.
+    ``human`` and ``scores`` as for :func:`obelus.comparison.report.compare_report`; ``pairs`` may also
+    have ``paradigm``, ``phenomenon``, ``sentence_good``, ``dependency_length`` and ``attractor``;
+    ``models`` is the metadata from :func:`obelus.comparison.in_depth.models.roster`.
 
     Notes
     -----

@@ -6,7 +6,7 @@ from typing import Any
 
 from analysis.corpora.conllu import read_conllu
 from analysis.corpora.filtering import Progress, checksum, choose, report, survey
-from analysis.corpora.filters import find_filter, shipped
+from analysis.corpora.filters import filter_names, find_filter
 from analysis.corpora.parsing import parse_text
 from analysis.corpora.sampling import UNITS
 from analysis.corpora.writing import TEXTS, whole_folder, write_corpora, write_report
@@ -21,7 +21,7 @@ class Command(ContractCommand):
 
     help = (
         "Remove the sentences that have a construction from a corpus (filtered corpus training).\n"
-        f"Filters: {', '.join(shipped())}; {ALL}; or a .toml file of your own."
+        f"Filters: {', '.join(filter_names())}; {ALL}; or a .toml file of your own."
     )
     example = "manage.py filter_corpus wiki.conllu --filter passive --downsample sentences --out filtered"
 
@@ -57,7 +57,9 @@ class Command(ContractCommand):
     def run(self, **options: Any) -> None:
         """Read the filters before the corpus: a mistake in them costs no time."""
         names = list(dict.fromkeys(
-            name for argument in options["filter"] for name in (shipped() if argument == ALL else [argument])
+            name
+            for argument in options["filter"]
+            for name in (filter_names() if argument == ALL else [argument])
         ))  # fmt: skip
         filters = [find_filter(name) for name in names]
         corpus: Path = options["corpus"]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.corpora import choose, downsample, find_filter, parse_conllu, shipped, survey
+from analysis.corpora import choose, downsample, filter_names, find_filter, parse_conllu, survey
 from analysis.corpora.filtering import report
 from analysis.errors import BadInput, NotEnoughData
 from tests.analysis.corpora.examples import examples, rows
@@ -103,7 +103,7 @@ def test_a_size_beyond_the_smallest_corpus_is_refused_with_its_name():
         downsample([1] * 4, corpus_flags, unit="lines", rng=np.random.default_rng(0))
 
 
-@given(st.permutations(SENTENCES), st.sampled_from(shipped()))
+@given(st.permutations(SENTENCES), st.sampled_from(filter_names()))
 @settings(max_examples=40, deadline=None)
 def test_a_filter_decides_by_the_sentence_alone(order, name):
     pattern_filter = find_filter(name)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.corpora import find_filter, parse_conllu, read_conllu, shipped, survey
+from analysis.corpora import filter_names, find_filter, parse_conllu, read_conllu, survey
 from analysis.errors import UnknownName
 from tests.analysis.corpora.examples import examples, rows
 
@@ -19,9 +19,9 @@ RARE = {
 
 
 def test_there_are_the_fifteen_of_the_paper_with_examples_of_both_kinds():
-    assert len(shipped()) == 15
+    assert len(filter_names()) == 15
     assert {(name, goes) for name, goes, _ in examples()} == {
-        (name, goes) for name in shipped() for goes in (True, False)
+        (name, goes) for name in filter_names() for goes in (True, False)
     }
 
 
@@ -33,7 +33,7 @@ def test_filters_remove_their_constructions_and_keep_near_misses(subtests):
 
 
 def test_filters_have_a_definition_and_a_source(subtests):
-    for each in map(find_filter, shipped()):
+    for each in map(find_filter, filter_names()):
         with subtests.test(each.title):
             assert each.title and each.definition and each.note and each.paradigms
             assert "Patil, Jumelet et al. (2024)" in each.source
@@ -51,7 +51,7 @@ def test_every_targeted_paradigm_is_one_of_blimp():
     with answers.open(encoding="utf-8-sig", newline="") as text:
         conditions = [row[f"Input.item_{n}_condition"] for row in csv.DictReader(text) for n in range(1, 6)]
     paradigms = {re.sub(r"ans[12]$", "", name) for name in conditions}
-    targeted = {paradigm for name in shipped() for paradigm in find_filter(name).paradigms}
+    targeted = {paradigm for name in filter_names() for paradigm in find_filter(name).paradigms}
     assert targeted - paradigms == set()
 
 
@@ -59,11 +59,11 @@ def test_real_text_loses_plausible_shares():
     files = sorted(TREEBANK.glob("*.conllu"))
     if not files:
         pytest.skip("the English Web Treebank is not beside the project (shared/data/ud-english-ewt)")
-    filters = [find_filter(name) for name in shipped()]
+    filters = [find_filter(name) for name in filter_names()]
     surveyed = survey((sentence for file in files for sentence in read_conllu(file)), filters)
     share = {name: 100 * float((reasons >= 0).mean()) for name, reasons in surveyed.reasons.items()}
     assert len(surveyed.lengths) == 2001 + 2077
-    assert {name for name in shipped() if share[name] == 0} <= RARE
+    assert {name for name in filter_names() if share[name] == 0} <= RARE
     assert (
         max(share.values()) < 12
     )  # the paper: at most 18.5 % of Wikipedia, whose sentences are twice as long

@@ -22,19 +22,7 @@ OPEN, SETTLED = "could still change", "settled for now"
 
 
 def agreement_frame(document: dict[str, Any]) -> pd.DataFrame:
-    """Gather the paradigms of an agreement report.
-
-    Parameters
-    ----------
-    document : dict
-        From :func:`obelus.agreement.report.agreement_report`.
-
-    Returns
-    -------
-    DataFrame
-        ``paradigm``, ``phenomenon``, ``share``, ``ci_low``, ``ci_high``, ``items``, ``items_right`` and
-        ``status``.
-    """
+    """Gather the paradigms of an agreement report."""
     names = ["paradigm", "phenomenon", "ci_low", "ci_high", "items", "items_right", "status"]
     rows = [
         {**{name: row[name] for name in names}, "share": row["individual_agreement"]}
@@ -45,25 +33,7 @@ def agreement_frame(document: dict[str, Any]) -> pd.DataFrame:
 
 
 def agreement_figure(paradigms: pd.DataFrame, *, note: str = "") -> alt.LayerChart:
-    """Draw a bar and an interval per paradigm, from the surest to the most contested.
-
-    Parameters
-    ----------
-    paradigms : DataFrame
-        From :func:`agreement_frame`.
-    note : str
-        Conventions to add to the caption.
-
-    Returns
-    -------
-    altair.LayerChart
-        Bars, intervals, the line of one half.
-
-    Raises
-    ------
-    MissingColumns, NotEnoughData
-        If a column is absent or there is no row.
-    """
+    """Draw a bar and an interval per paradigm, from the surest to the most contested."""
     require_columns(paradigms, "paradigm", "share", "ci_low", "ci_high", "items", "status")
     if not len(paradigms):
         raise NotEnoughData("there is no paradigm to draw.")

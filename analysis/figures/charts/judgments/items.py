@@ -38,28 +38,7 @@ def item_strip(
 ) -> alt.LayerChart:
     """Draw items from the surest to the most contested.
 
-    Parameters
-    ----------
-    items : DataFrame, one row per item
-        Needs ``share``, ``n``, ``majority``, ``ci_low``, ``ci_high`` and the column that names rows.
-    label : str
-        Column that names rows.
-    note : str
-        Conventions to add to the caption.
-    members : Mapping of str to str, optional
-        Sentences of each item by its name, which its point says.
-    addresses : Addresses
-        Where points lead.
-
-    Returns
-    -------
-    altair.LayerChart
-        A dot and a line per item, the line of the majority at one half, ties marked.
-
-    Raises
-    ------
-    MissingColumns, NotEnoughData
-        If a column is absent or no item has a judgment.
+    ``label`` is the column that names rows, ``members`` the sentences of each item for its tooltip.
     """
     require_columns(items, label, "share", "n", "majority", "ci_low", "ci_high")
     ordered = items[items["share"].notna()].sort_values("share", ascending=False, kind="stable")

@@ -20,24 +20,7 @@ MOST_TICKS = 4_000  # of an SVG that a browser draws without delay
 def rating_figure(items: pd.DataFrame, *, scale: str = "z", note: str = "") -> alt.LayerChart:
     """Draw the mean of every sentence by condition.
 
-    Parameters
-    ----------
-    items : DataFrame, one row per sentence
-        Needs ``condition`` and ``mean``.
-    scale : str
-        Name of the scale of the means.
-    note : str
-        Conventions to add to the caption.
-
-    Returns
-    -------
-    altair.LayerChart
-        Conditions from the most to the least acceptable; at most forty, those with most sentences.
-
-    Raises
-    ------
-    MissingColumns, NotEnoughData
-        If a column is absent or no sentence has a mean.
+    Conditions are sorted from the most to the least acceptable; at most forty, those with most sentences.
     """
     require_columns(items, "condition", "mean")
     rated = items[items["mean"].notna()].assign(

@@ -34,25 +34,9 @@ def curve_frame(
 ) -> pd.DataFrame:
     """Gather the curves of all models and of the constant.
 
-    Parameters
-    ----------
-    table : PairTable
-        From :func:`obelus.comparison.pairs.pair_table`.
-    signs : {"strict", "published"}
-        How zeros are treated.
-    delta_max : float
-        Largest δ.
-    ceiling : dict of δ to float, optional
-        ADC of another human sample.
-    seed : int
-        Of the permutations.
-
-    Returns
-    -------
-    DataFrame
-        ``judge``, ``delta``, ``adc``, ``area`` (under the whole curve; NaN for humans and chance); empty
-        without labelled pairs. ``chance`` is the mean over the models, each with its own scores randomly
-        permuted.
+    Columns ``judge``, ``delta``, ``adc``, ``area`` (under the whole curve; NaN for humans and chance); empty
+    without labelled pairs. ``ceiling`` is the ADC of another human sample; ``chance`` is the mean over the
+    models, each with its own scores randomly permuted.
     """
     grid = np.linspace(0, delta_max, STEPS + 1)[1:]
     human = table.human_delta.to_numpy(dtype=float)
@@ -104,28 +88,8 @@ def adc_curve_figure(
 ) -> alt.LayerChart:
     """Draw the ADC over δ.
 
-    Parameters
-    ----------
-    curves : DataFrame
-        ``judge``, ``delta``, ``adc`` and perhaps ``area``, from :func:`curve_frame`.
-    n_pairs : int
-        Labelled pairs.
-    signs : {"strict", "published"}
-        Named in the caption.
-    note : str
-        Conventions to add to the caption.
-    opens : str
-        Address that points open; empty for no link.
-
-    Returns
-    -------
-    altair.LayerChart
-        One line per judge; humans dashed, the constant dotted; areas in the legend; points that say the ADC.
-
-    Raises
-    ------
-    MissingColumns, NotEnoughData
-        If a column is absent or there is no row.
+    One line per judge: humans dashed, the constant dotted; areas are in the legend. ``opens`` is the address
+    that points link to.
     """
     require_columns(curves, "judge", "delta", "adc")
     if not len(curves):

@@ -37,27 +37,9 @@ def delta_frame(
 ) -> pd.DataFrame:
     """Gather what the figure of one model shows.
 
-    Parameters
-    ----------
-    table : PairTable
-        From :func:`obelus.comparison.pairs.pair_table`.
-    model : str
-        A column of its scores.
-    delta : float
-        Half the width of the band.
-    signs : {"strict", "published"}
-        How zeros are treated.
-    human : DataFrame, optional
-        Human scores; with ``n`` and ``sd`` the differences get intervals.
-    sentences : mapping of str to str, optional
-        Texts by id.
-
-    Returns
-    -------
-    DataFrame
-        ``pair_id``, ``good_id``, ``bad_id``, ``human_delta``, ``model_delta``, ``outcome``; pairs with
-        both differences. With spreads, ``ci_low`` and ``ci_high`` of human difference (normal, 95 %); with
-        texts, ``pair`` and ``identical`` (both members are the same string).
+    Columns ``pair_id``, ``good_id``, ``bad_id``, ``human_delta``, ``model_delta``, ``outcome``; pairs with
+    both differences. If ``human`` has ``n`` and ``sd``, also ``ci_low`` and ``ci_high`` of the human
+    difference (normal, 95 %); with texts, ``pair`` and ``identical`` (both members are the same string).
     """
     human_delta = table.human_delta.to_numpy(dtype=float)
     model_delta = table.model_delta[model].to_numpy(dtype=float)
@@ -97,32 +79,8 @@ def delta_figure(
 ) -> alt.LayerChart:
     """Draw human differences against a model's.
 
-    Parameters
-    ----------
-    deltas : DataFrame
-        From :func:`delta_frame`; with ``pair`` the two sentences are shown on hover, with ``ci_low`` and
-        ``ci_high`` human interval, and ``identical`` pairs bear a ring.
-    model : str
-        Name of the model.
-    delta : float
-        Half the width of the band.
-    signs : {"strict", "published"}
-        Named in the caption.
-    note : str
-        Conventions to add to the caption.
-    addresses : Addresses
-        Where points lead.
-
-    Returns
-    -------
-    altair.LayerChart
-        Identity line, band, quadrants where signs differ shaded, one point per pair, histograms of both
-        differences at the edges.
-
-    Raises
-    ------
-    MissingColumns, NotEnoughData
-        If a column is absent or no pair has both differences.
+    Identity line, band of half-width ``delta``, shaded quadrants where signs differ, one point per pair,
+    histograms of both differences at the edges; ``identical`` pairs have a ring.
     """
     require_columns(deltas, "pair_id", "human_delta", "model_delta", "outcome")
     if not len(deltas):

@@ -22,21 +22,10 @@ def paradigm_frame(
 ) -> pd.DataFrame:
     """Gather the models' criterion by paradigm from a comparison.
 
-    Parameters
-    ----------
-    document : dict
-        From :func:`obelus.comparison.report.compare_report`.
-    agreement : dict, optional
-        Of the humans who judged the same paradigms, from
-        :func:`obelus.agreement.report.agreement_report`.
-
-    Returns
-    -------
-    DataFrame
-        ``paradigm``, ``phenomenon``, ``judge``, ``share``, ``ci_low``, ``ci_high``, ``n``. With
-        ``agreement``, human rows are their individual agreement (mean of item shares, with the
-        participant bootstrap) and the share of items with the right majority; without it, the share of pairs
-        whose mean difference is positive. Empty without paradigms.
+    Columns ``paradigm``, ``phenomenon``, ``judge``, ``share``, ``ci_low``, ``ci_high``, ``n``. With
+    ``agreement``, human rows are their individual agreement (mean of item shares, with the participant
+    bootstrap) and the share of items with the right majority; without it, the share of pairs whose mean
+    difference is positive. Empty without paradigms.
     """
     rows = []
     for model in document["models"]:
@@ -90,25 +79,7 @@ def _people(agreement: Mapping[str, Any], phenomena: Mapping[str, str]) -> list[
 
 
 def paradigm_figure(shares: pd.DataFrame, *, note: str = "") -> alt.LayerChart:
-    """Draw a dot per judge and paradigm, with intervals and the line of chance.
-
-    Parameters
-    ----------
-    shares : DataFrame
-        ``paradigm``, ``judge``, ``share``, ``n``, perhaps ``phenomenon``, ``ci_low``, ``ci_high``.
-    note : str
-        Conventions to add to the caption.
-
-    Returns
-    -------
-    altair.LayerChart
-        Paradigms from top to bottom, grouped by phenomenon.
-
-    Raises
-    ------
-    MissingColumns, NotEnoughData
-        If a column is absent or there is no row.
-    """
+    """Draw a dot per judge and paradigm, with intervals and the line of chance."""
     require_columns(shares, "paradigm", "judge", "share", "n")
     if not len(shares):
         raise NotEnoughData("there is no paradigm to draw.")
