@@ -22,7 +22,7 @@ def holm(p_values: Sequence[float | None]) -> PValues:
     >>> holm([0.01, None, 0.04])
     [0.02, None, 0.04]
     """
-    return _corrected(p_values, "holm")
+    return _correct(p_values, "holm")
 
 
 def benjamini_hochberg(p_values: Sequence[float | None]) -> PValues:
@@ -42,10 +42,10 @@ def benjamini_hochberg(p_values: Sequence[float | None]) -> PValues:
     >>> benjamini_hochberg([0.01, None, 0.04, 0.03])
     [0.03, None, 0.04, 0.04]
     """
-    return _corrected(p_values, "fdr_bh")
+    return _correct(p_values, "fdr_bh")
 
 
-def _corrected(p_values: Sequence[float | None], method: str) -> PValues:
+def _correct(p_values: Sequence[float | None], method: str) -> PValues:
     """Return the corrected p values of ``pingouin.multicomp``; undefined ones are no tests."""
     if all(p is None for p in p_values):
         return [None] * len(p_values)

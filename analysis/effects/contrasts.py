@@ -175,13 +175,13 @@ def contrast(rows: pd.DataFrame, *, unit: str = "participant", value: str = "val
     return paired_contrast(means["good"].to_numpy(), means["bad"].to_numpy())
 
 
-def p_of(result: Contrast, *, alternative: str = "two-sided") -> float | None:
+def p_value(result: Contrast, *, alternative: str = "two-sided") -> float | None:
     """Return the p value for one alternative hypothesis.
 
     Examples
     --------
     >>> found = paired_contrast(np.array([2.0, 3, 4]), np.array([1.0, 1, 1]))
-    >>> round(p_of(found), 4), round(p_of(found, alternative="greater"), 4)
+    >>> round(p_value(found), 4), round(p_of(found, alternative="greater"), 4)
     (0.0742, 0.0371)
     """
     if alternative not in ALTERNATIVES:

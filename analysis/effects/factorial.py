@@ -15,7 +15,7 @@ from ..multiple_tests import with_adjusted
 from ..rows import Floats, column_or_blank, group_codes
 from ..text import natural_order
 from .contrasts import Contrast, paired_contrast
-from .factors import Cells, Factor, Levels, NoDesign, design_of
+from .factors import Cells, Factor, Levels, NoDesign, recognize_design
 
 
 @dataclass(frozen=True)
@@ -91,13 +91,13 @@ def difference_of_differences(
         cells,
         by_participants=by_participants,
         by_items=by_items,
-        mixed=_mixed(rows_counted, random),
+        mixed=_fit_mixed(rows_counted, random),
         participant_differences=participant_differences,
         item_differences=item_differences,
     )
 
 
-def _mixed(rows: pd.DataFrame, random: tuple[Random, ...] | None) -> MixedFit:
+def _fit_mixed(rows: pd.DataFrame, random: tuple[Random, ...] | None) -> MixedFit:
     predictors = ("first", "second", "interaction")
     if random is not None:
         return mixed_model(rows, fixed=predictors, random=random)
@@ -198,7 +198,7 @@ def interactions(
     return with_adjusted(rows, [row["mixed"]["p"] for row in rows])
 
 
-def unrecognized(
+def unrecognized_designs(
     scored: pd.DataFrame,
     *,
     by: str = "phenomenon",
@@ -218,7 +218,7 @@ def group_designs(
     """Return the groups of ``by`` in alphabetical order, each with its rows and its design."""
     groups = rows.groupby(column_or_blank(rows, by).astype(str), sort=True, observed=True)
     return [
-        (str(name), part, design_of(part, factors=factors or {}, conditions=conditions))
+        (str(name), part, recognize_design(part, factors=factors or {}, conditions=conditions))
         for name, part in groups
     ]
 
@@ -232,7 +232,7 @@ def with_codes(rows: pd.DataFrame, cells: Cells) -> pd.DataFrame:
     )
 
 
-def described(cells: Cells) -> dict[str, Any]:
+def describe_factors(cells: Cells) -> dict[str, Any]:
     """Return the factors for JSON: name, plain and marked level, and their sources."""
     return {
         "first": {"name": cells.names[0], "plain": cells.first.plain, "marked": cells.first.marked},
@@ -245,7 +245,7 @@ def described(cells: Cells) -> dict[str, Any]:
 def _interaction_row(
     rows: pd.DataFrame, cells: Cells, *, random: tuple[Random, ...] | None
 ) -> dict[str, Any]:
-    coded, factors = with_codes(rows, cells), described(cells)
+    coded, factors = with_codes(rows, cells), describe_factors(cells)
     blank = dict.fromkeys(("estimate", "ci_low", "ci_high", "statistic", "df", "p"))
     try:
         terms = None if random is None else tuple(term for term in random if not term.slope)

@@ -49,7 +49,7 @@ class NoDesign:
     reason: str
 
 
-def design_of(
+def recognize_design(
     rows: pd.DataFrame, *, factors: Levels, conditions: Sequence[str] = ()
 ) -> Cells | NoDesign | None:
     """Return the two-by-two design of rows with ``condition`` and ``expected``.

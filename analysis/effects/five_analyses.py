@@ -342,7 +342,7 @@ def five_analyses(
     columns = [by, "task", "analysis", *NO_RESULT, *EXACT, "outcome", "method", "status", "structure", "path"]
     table = pd.DataFrame(rows, columns=columns).fillna({"structure": "", "path": ""})
     for place, correction in enumerate(CORRECTIONS, start=8):
-        table.insert(place, f"p_{correction}", _corrected(table, correction))
+        table.insert(place, f"p_{correction}", _correct_p_values(table, correction))
     rates = convergence_rates(table, population=population)
     conventions = _conventions(by, transform, alpha=alpha, bayes_cut=bayes_cut, random=random)
     return FiveAnalyses(table, pd.DataFrame(effects), rates, conventions | {"population": population})
@@ -395,7 +395,7 @@ def _conventions(
     }
 
 
-def _corrected(table: pd.DataFrame, correction: str) -> list[float | None]:
+def _correct_p_values(table: pd.DataFrame, correction: str) -> list[float | None]:
     corrected: dict[Any, float | None] = {}
     for _, part in table.groupby(["task", "analysis"], sort=False):
         raw = [None if pd.isna(p) else float(p) for p in part["p"]]

@@ -13,7 +13,7 @@ from .factorial import (
     cell_means,
     coded_rows,
     contrast_row,
-    described,
+    describe_factors,
     group_designs,
     listed_differences,
     unit_contrast,
@@ -65,7 +65,7 @@ def _row(rows: pd.DataFrame, cells: Cells, people: dict[str, dict[str, Any]]) ->
     )
     r, n = _correlation(differences, people)
     return {
-        **described(cells),
+        **describe_factors(cells),
         "cells": [
             {"first": row["first"], "second": row["second"], "n": int(row["n"]), "mean": float(row["mean"])}
             for row in means.to_dict("records")

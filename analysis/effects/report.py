@@ -10,7 +10,7 @@ from ..mixed_models.linear import CROSSED, Random
 from ..multiple_tests import CORRECTIONS
 from ..rows import RATING_TASKS, is_kind, tasks
 from .equivalence import equivalence_tests
-from .factorial import interactions, unrecognized
+from .factorial import interactions, unrecognized_designs
 from .factors import Levels
 from .five_analyses import five_analyses
 from .model_interactions import model_interactions
@@ -144,7 +144,7 @@ def effects_report(
         "within": within_designs(scored, by=by),
         "factors": {name: list(levels) for name, levels in (factors or {}).items()},
         "interactions": designs,
-        "not_recognized": unrecognized(scored, by=by, factors=factors, conditions=conditions)
+        "not_recognized": unrecognized_designs(scored, by=by, factors=factors, conditions=conditions)
         or _without_means(rows, scored, by=by, factors=factors),
         "models": []
         if scores is None or sentences is None

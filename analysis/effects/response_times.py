@@ -326,7 +326,7 @@ def time_report(
         "rule": rule.text,
         "timed": len(rows),
         "answered": answered,
-        "dropped": _dropped(rows),
+        "dropped": _count_dropped(rows),
         "conditions": condition_times(rows),
         "contrasts": with_adjusted(contrasts, [row["mixed"]["p"] for row in contrasts]),
         "reason": _reason(rows, contrasts),
@@ -430,7 +430,7 @@ def _exp(log_ratio: float | None) -> float | None:
     return None if log_ratio is None else float(np.exp(log_ratio))
 
 
-def _dropped(rows: pd.DataFrame) -> dict[str, Any]:
+def _count_dropped(rows: pd.DataFrame) -> dict[str, Any]:
     left_out = rows[rows["reason"] != ""]
     people = left_out.groupby("participant", observed=True).size().sort_values(ascending=False, kind="stable")
     totals = rows.groupby("participant", observed=True).size()

@@ -37,13 +37,13 @@ class Answers:
         return replace(self, table=self.table[self.table["paradigm"].isin(set(paradigms))])
 
 
-def answers_of(judgments: pd.DataFrame, *, transform: str = "z", coding: str = "label_blind") -> Answers:
+def code_answers(judgments: pd.DataFrame, *, transform: str = "z", coding: str = "label_blind") -> Answers:
     """Prepare the answers of a study for reliability statistics.
 
     Examples
     --------
     >>> rows = pd.DataFrame({"participant": ["a", "b"], "item": ["x", "x"], "value": [1, 0]})
-    >>> answers_of(rows, coding="expected").table["category"].tolist()
+    >>> code_answers(rows, coding="expected").table["category"].tolist()
     [1.0, 0.0]
     """
     if coding not in CODINGS:

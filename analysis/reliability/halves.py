@@ -126,13 +126,13 @@ def linked_components(names: pd.Index, pairs: pd.DataFrame) -> Codes:
     return component[: len(names)].astype(np.int64)
 
 
-def strata_of(rows: pd.DataFrame, participant: Codes, *, unit: str = "sentence_id") -> Codes:
+def list_strata(rows: pd.DataFrame, participant: Codes, *, unit: str = "sentence_id") -> Codes:
     """Number each participant's list: by its name, else by the set of judged units.
 
     Examples
     --------
     >>> rows = pd.DataFrame({"list": ["A", "B", "A"]})
-    >>> strata_of(rows, np.array([0, 1, 2])).tolist()
+    >>> list_strata(rows, np.array([0, 1, 2])).tolist()
     [0, 1, 0]
     """
     if "list" in rows.columns and rows["list"].notna().all():

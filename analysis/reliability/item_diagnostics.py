@@ -20,7 +20,7 @@ from ..rows import (
     numbers,
     tasks,
 )
-from .coding import answers_of
+from .coding import code_answers
 
 GUARDS = {
     "ok": "",
@@ -71,7 +71,7 @@ def _one_coin(judgments: pd.DataFrame, *, task: str) -> dict[str, Any]:
     empty: dict[str, Any] = {"median_answers": None, "contradicted": [], "annotators": [], "n_items": 0}
     if task in RATING_TASKS or not task:
         return empty | _guard("not_for_ratings" if task else "no_data")
-    answers = answers_of(judgments)
+    answers = code_answers(judgments)
     rows = answers.table[answers.table["category"].isin([0.0, 1.0])]
     if rows.empty:
         return empty | _guard("no_data")
@@ -90,12 +90,12 @@ def _one_coin(judgments: pd.DataFrame, *, task: str) -> dict[str, Any]:
     shares = rows.groupby(rows["unit"].astype(str))["value"].agg(["sum", "size"])
     return block | {
         "n_items": len(fit.items),
-        "contradicted": _contradicted(fit, shares),
+        "contradicted": _find_contradicted(fit, shares),
         "annotators": _annotators(fit),
     }
 
 
-def _contradicted(fit: LatentLabels, shares: pd.DataFrame) -> list[dict[str, Any]]:
+def _find_contradicted(fit: LatentLabels, shares: pd.DataFrame) -> list[dict[str, Any]]:
     rows = fit.items[fit.items["contradicts"]]
     return [
         {

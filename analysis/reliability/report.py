@@ -14,7 +14,7 @@ from .chance_corrected import (
     krippendorff_alpha,
     percent_agreement,
 )
-from .coding import CODINGS, Answers, answers_of
+from .coding import CODINGS, Answers, code_answers
 from .icc import FORMS, intraclass_correlation
 from .kappa import MIN_COMMON, light_kappa
 from .repetitions import repeated_answers
@@ -51,7 +51,7 @@ def coefficients(answers: Answers, *, seed: int = 0) -> list[dict[str, Any]]:
     --------
     >>> from obelus.reliability.coding import answers_of
     >>> rows = pd.DataFrame({"participant": list("abab"), "item": [1, 1, 2, 2], "value": [1, 1, 0, 1]})
-    >>> table = coefficients(answers_of(rows, coding="expected"))
+    >>> table = coefficients(code_answers(rows, coding="expected"))
     >>> [(row["measure"], row["value"]) for row in table][0]
     ('percent', 0.5)
     """
@@ -230,7 +230,7 @@ def reliability_report(
     >>> report["coding"], report["units"], round(report["coefficients"][0]["value"], 3)
     ('label_blind', 6, 0.648)
     """
-    answers = answers_of(judgments, transform=transform, coding=coding)
+    answers = code_answers(judgments, transform=transform, coding=coding)
     table = answers.table
     part = answers.of_paradigms(included) if included is not None else None
     part_rows = coefficients(part, seed=seed) if part is not None else []

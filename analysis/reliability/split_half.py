@@ -16,10 +16,10 @@ from ..rows import Codes, Flags, Floats, group_codes, is_kind, numbers
 from .halves import (
     NoiseCeiling,
     has_list_names,
+    list_strata,
     noise_ceiling,
     participant_slots,
     spearman_brown,
-    strata_of,
 )
 
 SPLITS = 1_000
@@ -150,7 +150,9 @@ class _Sums:
             means.append(np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0))
         judged_by_both = ~np.isnan(means[0]) & ~np.isnan(means[1])
         n = judged_by_both.sum(axis=1)
-        first, second = (_centred(np.where(judged_by_both, mean, 0.0), judged_by_both, n) for mean in means)
+        first, second = (
+            _center_means(np.where(judged_by_both, mean, 0.0), judged_by_both, n) for mean in means
+        )
         spread = np.sqrt((first**2).sum(axis=1) * (second**2).sum(axis=1))
         defined = (n >= 3) & (spread > 1e-12)
         product = (first * second).sum(axis=1)
@@ -158,7 +160,7 @@ class _Sums:
         return r
 
 
-def _centred(means: Floats, judged_by_both: Flags, n: Codes) -> Floats:
+def _center_means(means: Floats, judged_by_both: Flags, n: Codes) -> Floats:
     centre = np.divide(means.sum(axis=1), n, out=np.zeros(len(n)), where=n > 0)
     centred: Floats = np.where(judged_by_both, means - centre[:, None], 0.0)
     return centred
@@ -274,7 +276,7 @@ def split_half_by_size(
     if min(sample_sizes) < 2 or max(sample_sizes) > len(people):
         raise BadInput(f"sizes lie between 2 and {len(people)}.", column="sizes")
     slots = participant_slots(rows, person, unit_code)
-    lists = strata_of(rows, person, unit=unit) if slots is None else slots.lists
+    lists = list_strata(rows, person, unit=unit) if slots is None else slots.lists
     owner = np.arange(len(people)) if slots is None else slots.person
     person = person if slots is None else slots.of_row
     shape = (len(lists), len(unit_names))

@@ -11,11 +11,11 @@ from ...columns import require_columns
 from ...reliability.halves import (
     first_half,
     linked_components,
+    list_strata,
     means_by_code,
     noise_ceiling,
     participant_slots,
     spearman_brown,
-    strata_of,
 )
 from ...rows import is_kind, tasks
 from ...scales import zscore_by_participant
@@ -57,7 +57,7 @@ def correlation_ceilings(
         undefined = _summary([], n=0, splits=0, people=people, status=status)
         return {"deltas": undefined, "paradigms": dict(undefined)}
     participant = pd.factorize(rows["participant"])[0].astype(np.int64)
-    strata = strata_of(rows, participant, unit="unit")
+    strata = list_strata(rows, participant, unit="unit")
     sentence, names = pd.factorize(rows["sentence"].astype(str))
     slots = participant_slots(rows, participant, linked_components(pd.Index(names), pairs)[sentence])
     half_statistics = _statistic(rows, pairs, task=task)

@@ -10,9 +10,9 @@ from ...columns import require_columns
 from ...reliability.halves import (
     Slots,
     linked_components,
+    list_strata,
     pair_positions,
     participant_slots,
-    strata_of,
 )
 from ...rows import Codes, Flags, is_kind, tasks
 from ...scales import zscore_by_participant
@@ -94,7 +94,7 @@ def encode_ratings(judgments: pd.DataFrame, pairs: pd.DataFrame | None = None) -
         else participant_slots(rated, participant, linked_components(names, pairs)[sentence])
     )
     z_of_row = z.to_numpy(dtype=float)
-    return Ratings(participant, sentence, z_of_row, strata_of(rated, participant), names, slots)
+    return Ratings(participant, sentence, z_of_row, list_strata(rated, participant), names, slots)
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ def encode_choices(judgments: pd.DataFrame, pairs: pd.DataFrame, *, task: str) -
         participant,
         unit.astype(np.int64),
         rows["value"].to_numpy(dtype=float),
-        strata_of(rows, participant, unit="unit"),
+        list_strata(rows, participant, unit="unit"),
         yes_of.astype(np.int64),
         None if no_of is None else no_of.astype(np.int64),
         len(names),

@@ -12,7 +12,7 @@ from analysis.effects.contrasts import (
     common_language,
     contrast,
     d_z_interval,
-    p_of,
+    p_value,
     paired_contrast,
     paired_means,
     welch_contrast,
@@ -39,7 +39,7 @@ def test_paired_tests_equal_scipy_and_swap_with_their_sides(pairs):
     interval = rel.confidence_interval()
     assert (contrast.statistic, contrast.p) == pytest.approx((rel.statistic, rel.pvalue))
     assert (contrast.ci_low, contrast.ci_high) == pytest.approx((interval.low, interval.high))
-    assert p_of(contrast, alternative="greater") == pytest.approx(p_of(swapped, alternative="less"))
+    assert p_value(contrast, alternative="greater") == pytest.approx(p_value(swapped, alternative="less"))
     assert contrast.d_z == pytest.approx(-swapped.d_z)
 
 
@@ -106,7 +106,7 @@ def test_too_few_values_have_no_test():
     assert paired_contrast(np.array([1.0, np.nan]), np.array([0.0, 1.0])).status == "too_few"
     assert welch_contrast(np.array([1.0]), np.array([0.0, 1.0])).status == "too_few"
     with pytest.raises(UnknownName, match="greater"):
-        p_of(paired_contrast(np.array([1.0]), np.array([0.0])), alternative="more")
+        p_value(paired_contrast(np.array([1.0]), np.array([0.0])), alternative="more")
 
 
 @given(scores)

@@ -7,7 +7,7 @@ import altair as alt
 import pandas as pd
 
 from ....comparison.criteria import standardize
-from ....effects.factors import Cells, NoDesign, design_of
+from ....effects.factors import Cells, NoDesign, recognize_design
 from ....effects.report import scored_targets
 from ....effects.within import within_intervals
 from ....errors import NotEnoughData
@@ -63,7 +63,7 @@ def _panels(evidence: Evidence) -> Iterator[Panel]:
 
 def _groups(rows: pd.DataFrame, evidence: Evidence) -> Iterator[tuple[str, pd.DataFrame]]:
     for name, part in rows.groupby(column_or_blank(rows, evidence.contrasts).astype(str), sort=True):
-        design = design_of(part, factors=evidence.factors or {})
+        design = recognize_design(part, factors=evidence.factors or {})
         if isinstance(design, Cells) or (isinstance(design, NoDesign) and len(_varying(part, evidence)) > 1):
             yield str(name), part
 
@@ -82,7 +82,7 @@ def _split(name: str, rows: pd.DataFrame, evidence: Evidence, *, unit: str) -> I
     """Yield a panel for each combination of the factors between the first and the last."""
     varying = _varying(rows, evidence)
     if len(varying) < 2:
-        design = design_of(rows, factors={})
+        design = recognize_design(rows, factors={})
         if isinstance(design, Cells):
             names = rows["condition"].astype(str)
             coded = rows.assign(
@@ -223,7 +223,7 @@ def _lacking(evidence: Evidence) -> str:
     reasons = [
         design.reason
         for _, part in rows.groupby(column_or_blank(rows, evidence.contrasts).astype(str), observed=True)
-        if isinstance(design := design_of(part, factors=evidence.factors or {}), NoDesign)
+        if isinstance(design := recognize_design(part, factors=evidence.factors or {}), NoDesign)
     ]
     return f"No factorial design: {reasons[0]}" if reasons else "No factorial design: no two factors."
 

@@ -5,7 +5,7 @@ import pandas as pd
 
 from ....columns import require_columns
 from ....errors import NotEnoughData
-from ....reliability.coding import answers_of
+from ....reliability.coding import code_answers
 from ....reliability.split_half import split_half_by_size
 from ...drawing import Drawing, lacks_task
 from ...evidence import Evidence
@@ -17,7 +17,7 @@ LINES = {"reliability": "spearman_brown", "ceiling of a model": "ceiling"}
 
 def reliability_frame(judgments: pd.DataFrame, *, seed: int = 0) -> tuple[pd.DataFrame, str]:
     """Return split-half reliability by number of participants, on the answers of the reliability table."""
-    answers = answers_of(judgments)
+    answers = code_answers(judgments)
     rows = answers.table.assign(value=answers.table["score"])
     listed = rows if (rows["list"] != "").all() else rows.drop(columns="list")
     words = {"pair": "pairs' shares of expected choices", "item": "item means"}
