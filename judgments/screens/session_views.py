@@ -62,7 +62,6 @@ from judgments.sessions.removal import BY_PARTICIPANT, code_for_part, erase, han
 
 View = Callable[..., HttpResponse]
 AMONG_TRIALS = {"trial", "feedback", "ready", "break"}
-FIELD = "sent"  # the same JSON as the body of an API request
 
 
 def in_session(view: View) -> View:
@@ -237,7 +236,7 @@ def continue_session(request: HttpRequest, session: Session) -> HttpResponse:
 
 @in_session
 def submit_answer(request: HttpRequest, session: Session, public_id: str) -> HttpResponse:
-    """Store one judgment that the engine sends as a form because requests of scripts are blocked."""
+    """Store one judgment, or show the trial again with the error."""
     if request.method != "POST":
         return redirect("session", token=session.token)
     trial = session.trials.filter(public_id=public_id).first()
