@@ -1,12 +1,4 @@
-"""Study link: the consent screen, and with consent the start of a session.
-
-GET and HEAD store nothing, so that previews of the link leave no trace. The form carries a signed key
-instead of a CSRF cookie, because in-app browsers and frames drop cookies; the key also makes a double click
-one arrival.
-
-Who can show only an id begins a session of their own, whether or not the id took part before: its earlier
-sessions open with the cookie of the browser that began them, or with a signed link.
-"""
+"""Study link: the consent screen, and with consent the start of a session with the browser's token."""
 
 import secrets
 from dataclasses import replace
@@ -17,6 +9,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.cache import add_never_cache_headers
+from django.utils.crypto import salted_hmac
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
@@ -27,7 +20,6 @@ from experiments.studies.languages import interface_translation
 from experiments.studies.wording import gettext
 from judgments.models import Judgment, PlatformIdentity, Session
 from judgments.recruitment.recruiter import ArrivalLink, adapter, hand_in_form
-from judgments.screens.device import A_YEAR_S, device_token, hash_device, set_device_cookie
 from judgments.screens.session_views import render_current_step
 from judgments.screens.shared_pages import (
     allow_frame,
@@ -61,15 +53,48 @@ from judgments.sessions.places import (
 from judgments.sessions.protocol import Protocol, load_protocol
 from judgments.sessions.removal import hand_over
 
+# Sent to ``/take/`` only; each study stores its own salted hash, so that studies cannot be joined over it.
+COOKIE, A_YEAR_S = "device", 365 * 24 * 3600
+HASH_LENGTH, MAX_TOKEN_LENGTH = 32, 100
+
+
 MAX_LABEL_CHARACTERS = 40
 LEADS_BACK = {"full", "closed"}  # reasons for which a channel takes its participants back
 KEY_PLACEHOLDER = secrets.token_urlsafe(24).encode()  # random, so that no consent text contains it
 MAX_CONSENT_PAGES = 100
 A_MONTH_S = 30 * 24 * 3600
 COOKIE_PATH = "/take/"  # a study answers at two addresses; the cookie's name tells the study
+_consent_pages: dict[tuple[str, str, str, bool], tuple[Protocol, str]] = {}
+
+
+def device_token(request: HttpRequest) -> str:
+    """The browser's token, or a new one."""
+    token = request.COOKIES.get(COOKIE, "")
+    return token if token.isascii() and 0 < len(token) <= MAX_TOKEN_LENGTH else secrets.token_urlsafe(18)
+
+
+def hash_device(experiment: Experiment, token: str) -> str:
+    """The study's salted hash of a token (128 bits)."""
+    return salted_hmac(f"device:{experiment.pk}", token, algorithm="sha256").hexdigest()[:HASH_LENGTH]
+
+
+def set_device_cookie(response: HttpResponse, token: str) -> HttpResponse:
+    """Set the cookie with the token."""
+    response.set_cookie(
+        COOKIE,
+        token,
+        max_age=A_YEAR_S,
+        path="/take/",
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
+    return response
 
 
 # Participants have no login; platforms link and send forms to here.
+# GET and HEAD store nothing. The form carries a signed key instead of a CSRF cookie, because in-app browsers
+# and frames drop cookies; the key also makes a double click one arrival.
 @csrf_exempt  # nosemgrep: without-csrf
 @require_http_methods(["GET", "HEAD", "POST"])
 def consent(request: HttpRequest, slug: str, recruiter: str = "direct", detail: str = "") -> HttpResponse:
@@ -228,9 +253,6 @@ def _consent_response(
     response.content = response.content.replace(KEY_PLACEHOLDER, key.encode())
     add_never_cache_headers(response)
     return response
-
-
-_consent_pages: dict[tuple[str, str, str, bool], tuple[Protocol, str]] = {}
 
 
 def _consent_page(slug: str, protocol: Protocol, problem: str, *, is_framed: bool) -> str:

@@ -1,8 +1,4 @@
-"""Service worker and offline page, which let a session's page reload without a network.
-
-The worker serves ``/s/`` only and stores nothing itself; the trial engine caches the page, the plan and the
-files of the active session under its token (see ``static/js/engine/offline_copy.js``).
-"""
+"""Service worker, offline page, and answers sent as a form where requests of scripts are blocked."""
 
 import hashlib
 from functools import cache
@@ -10,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from django.contrib.staticfiles import finders
+from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.templatetags.static import static
@@ -18,8 +15,12 @@ from django.views.decorators.http import require_safe
 from judgments.models import Session
 from judgments.screens.session_views import in_session
 from judgments.screens.shared_pages import page
-from judgments.screens.trial_screen import engine_modules, task_script
+from judgments.screens.trial_screen import engine_modules, plan_document, task_script
+from judgments.sessions.payload import BadPayload, read_payload
 from judgments.sessions.protocol import load_protocol
+from judgments.sessions.recording import SessionUnknown, record_answers
+
+FIELD = "sent"  # the same JSON as the body of an API request
 
 
 @require_safe
@@ -59,3 +60,31 @@ def render_offline_page(request: HttpRequest, session: Session, **context: Any) 
         engine_script=task_script(protocol.task.name),
         **context,
     )
+
+
+@in_session
+def submit_answers(request: HttpRequest, session: Session) -> HttpResponse:
+    """Store the answers, and continue with the trials or the end."""
+    if request.method != "POST" or session.is_final:
+        return redirect("session", token=session.token)
+    try:
+        # Limit: rows beyond MAX_ANSWERS stay in the browser and come with the next form.
+        answers, refused, _ = read_payload(request.POST.get(FIELD, ""))
+    except BadPayload as problem:
+        raise BadRequest(str(problem)) from None
+    for answer in answers:
+        answer.timing["by_form"] = True
+    try:
+        receipt = record_answers(session.token, answers)
+    except SessionUnknown:  # Race: deleted after the session was loaded.
+        return redirect("session", token=session.token)
+    document = {
+        "acknowledged": receipt.acknowledged,
+        "refused": [
+            *(row.trial for row in refused if row.trial),
+            *(row.trial for row in receipt.refused if row.trial),
+        ],
+        "is_complete": receipt.is_complete,
+    }
+    plan = None if receipt.is_complete else plan_document(session)
+    return render_offline_page(request, session, receipt=document, plan=plan)

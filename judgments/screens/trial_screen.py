@@ -1,13 +1,8 @@
-"""Trial pages: context of trials and feedback, and the plan document.
-
-Conditions and expected answers are never sent.
-
-Texts of the trial engine in the participant's language.
-"""
+"""Trial pages: context of trials and feedback, texts of the engine, phrases, and the plan document."""
 
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.contrib.staticfiles import finders
 from django.template import Context
@@ -17,7 +12,6 @@ from django.utils.translation import get_language
 
 from analysis.plugins.registry import Plugin
 from experiments.materials.markup import as_nodes, plain
-from experiments.materials.phrases import phrases
 from experiments.studies.languages import direction, interface_translation, translated_messages
 from experiments.studies.targets import seconds_per_trial
 from experiments.studies.wording import active_texts
@@ -27,6 +21,73 @@ from judgments.models import Session, Trial
 from judgments.sessions.navigation import Step
 from judgments.sessions.protocol import Protocol, load_protocol
 from judgments.sessions.trials import trial_plan
+
+if TYPE_CHECKING:
+    import budoux
+
+
+MODULES = (
+    "choose",
+    "digits",
+    "dom",
+    "offline_copy",
+    "keys",
+    "layout",
+    "queue",
+    "run",
+    "screens",
+    "sender",
+    "status",
+    "tabs",
+    "timing",
+)
+
+
+def phrases(text: str, language: str) -> tuple[str, ...]:
+    """Return the phrases of a text written without spaces; the whole text in other languages.
+
+    Examples
+    --------
+    >>> phrases("太郎が花子に会ったことを知らない。", "ja")
+    ('太郎が', '花子に', '会った', 'ことを', '知らない。')
+    >>> phrases("She left.", "en")
+    ('She left.',)
+    """
+    model = model_name(language)
+    return _phrases(text, model) if model else (text,)
+
+
+def model_name(language: str) -> str:
+    """Return the model of a language tag: ``ja``, ``zh-hans`` or ``zh-hant``; empty for other languages.
+
+    Examples
+    --------
+    >>> [model_name(tag) for tag in ("ja-JP", "zh", "zh-Hant", "zh_TW", "yue", "de")]
+    ['ja', 'zh-hans', 'zh-hant', 'zh-hant', 'zh-hant', '']
+    """
+    primary, *subtags = language.replace("_", "-").casefold().split("-")
+    if primary == "ja":
+        return "ja"
+    if primary not in {"zh", "cmn", "yue"}:
+        return ""
+    is_traditional = {"hant", "tw", "hk", "mo"} & set(subtags) or primary == "yue" and "hans" not in subtags
+    return "zh-hant" if is_traditional else "zh-hans"
+
+
+@lru_cache(maxsize=20_000)
+def _phrases(text: str, model: str) -> tuple[str, ...]:
+    return tuple(_parser(model).parse(text))
+
+
+@cache
+def _parser(model: str) -> "budoux.Parser":
+    import budoux  # only where a study needs it: it reads a model of 60 kB
+
+    return {
+        "ja": budoux.load_default_japanese_parser,
+        "zh-hans": budoux.load_default_simplified_chinese_parser,
+        "zh-hant": budoux.load_default_traditional_chinese_parser,
+    }[model]()
 
 
 def engine_texts() -> dict[str, str]:
@@ -91,23 +152,6 @@ def _texts_in(language: str | None, texts_of_study: tuple[tuple[str, str], ...])
         "choose": _("Please choose an answer."),
         "keys": _("Keys"),
     }
-
-
-MODULES = (
-    "choose",
-    "digits",
-    "dom",
-    "offline_copy",
-    "keys",
-    "layout",
-    "queue",
-    "run",
-    "screens",
-    "sender",
-    "status",
-    "tabs",
-    "timing",
-)
 
 
 def trial_context(step: Step, protocol: Protocol, *, problem: str = "", response: str = "") -> dict[str, Any]:
@@ -245,7 +289,7 @@ def progress(step: Step, protocol: Protocol) -> dict[str, Any]:
 
 
 def plan_document(session: Session) -> dict[str, Any]:
-    """The trials of a session with the engine's texts."""
+    """The trials of a session with the engine's texts, without conditions and expected answers."""
     trials, protocol = list(session.trials.select_related("judgment")), load_protocol(session.version)
     with interface_translation(protocol.language):
         return {

@@ -5,8 +5,7 @@ from django.views.decorators.http import require_safe
 
 from judgments.screens.arrival_views import consent
 from judgments.screens.consent_copy import copy_page, copy_pdf, own_page, own_pdf
-from judgments.screens.fallback_views import submit_answers
-from judgments.screens.offline_views import offline_page, worker
+from judgments.screens.offline_views import offline_page, submit_answers, worker
 from judgments.screens.session_views import (
     closing,
     continue_session,

@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from experiments.materials.phrases import phrases
 from judgments.models import Judgment, Session
+from judgments.screens.trial_screen import phrases
 from releases.demo.make import demo_user
 from releases.demo.materials import pair_materials
 from releases.demo.studies import open_demo_study, plans

@@ -1,28 +1,35 @@
-"""Labs: their members, roles and studies."""
+"""Labs: their members, roles and studies, which move into and out of them."""
 
 from typing import Any
 
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.db.models import Count
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils.text import capfirst
+from django.utils.text import capfirst, slugify
 from django.views.decorators.http import require_POST
 
 from analysis.errors import BadInput
 from experiments.intake.uploads import upload_quota
-from experiments.models import Lab, LabMembership
+from experiments.models import AuditEntry, Experiment, Lab, LabMembership
 from experiments.pages.access import AuthenticatedRequest, get_lab, get_study
 from experiments.pages.forms import ask, is_sure
+from experiments.pages.teams import labs as steps
 from experiments.pages.teams.invitations import invitations_context
-from experiments.teams import labs as steps
-from experiments.teams.members import add_member, is_last, remove_member
+from experiments.teams.members import MANAGER, add_member, is_last, note, only_owners, remove_member
 from experiments.teams.roles import lab_role, manages
 
 SHOWN_ENTRIES = 50
+
+
+MOST_LABS = 20  # that one user may create
+LONGEST_SLUG = 80
 
 
 class LabForm(forms.Form):
@@ -194,3 +201,71 @@ def move_study(request: AuthenticatedRequest, slug: str) -> HttpResponse:
             request, f"The study belongs to {target} now." if target else "The study belongs to no lab now."
         )
     return redirect("study-team", slug)
+
+
+@transaction.atomic
+def create_lab(user: User, name: str) -> Lab:
+    """Create a lab with the user as its manager."""
+    if AuditEntry.objects.filter(user=user, action="lab created").count() >= MOST_LABS:
+        raise BadInput(f"you have created {MOST_LABS} labs.", remedy="Ask an administrator for more.")
+    lab = Lab.objects.create(name=name, slug=_free_slug(name))
+    LabMembership.objects.create(lab=lab, user=user, role=MANAGER)
+    note(lab, user, "lab created", name=name)
+    return lab
+
+
+def _free_slug(name: str) -> str:
+    base = slugify(name)[:LONGEST_SLUG].strip("-") or "lab"
+    taken = set(Lab.objects.filter(slug__startswith=base).values_list("slug", flat=True))
+    if base not in taken:
+        return base
+    return next(slug for n in range(2, len(taken) + 3) if (slug := f"{base}-{n}") not in taken)
+
+
+@transaction.atomic
+def rename_lab(lab: Lab, name: str, *, by: User) -> bool:
+    """Rename a lab; its address stays. False where it has that name."""
+    only_owners(lab, by)
+    locked = Lab.objects.select_for_update().get(pk=lab.pk)
+    if locked.name == name:
+        return False
+    note(locked, by, "lab renamed", values={"name": {"old": locked.name, "new": name}})
+    locked.name = lab.name = name
+    locked.save(update_fields=["name"])
+    return True
+
+
+@transaction.atomic
+def delete_lab(lab: Lab, *, by: User) -> None:
+    """Delete a lab without studies; its history stays for administrators."""
+    only_owners(lab, by)
+    locked = Lab.objects.select_for_update().get(pk=lab.pk)
+    if locked.studies.exists():
+        raise BadInput("the lab has studies.", remedy="Move them out of it first.")
+    note(locked, by, "lab deleted", name=locked.name)
+    locked.delete()
+
+
+@transaction.atomic
+def move_to_lab(study: Experiment, lab: Lab | None, *, by: User) -> bool:
+    """Move a study into a lab, or out of its lab; False where it is there already.
+
+    Only owners of the study may, into labs where they are manager or editor. A study keeps its own members,
+    an owner among them, so that leaving a lab leaves nothing without one.
+    """
+    # Race: two moves at once would note the wrong lab as the earlier one.
+    locked = Experiment.objects.select_for_update(of=("self",)).select_related("lab").get(pk=study.pk)
+    only_owners(locked, by)
+    earlier = locked.lab
+    if earlier == lab:
+        return False
+    if lab is not None and lab_role(by, lab) not in LabMembership.Role.editing():
+        raise PermissionDenied("Only a manager or an editor of a lab adds studies to it.")
+    locked.lab = study.lab = lab
+    locked.save(update_fields=["lab"])
+    change = {"lab": {"old": str(earlier or ""), "new": str(lab or "")}}
+    note(locked, by, "moved to a lab" if lab else "moved out of its lab", values=change)
+    for row, action in ((earlier, "study moved out"), (lab, "study moved in")):
+        if row is not None:
+            note(row, by, action, study=locked.slug)
+    return True

@@ -9,7 +9,8 @@ from django.contrib import admin
 
 from experiments.models import AuditEntry, Campaign
 from experiments.models.team import AppendOnly
-from experiments.teams import labs, members
+from experiments.pages.teams import labs
+from experiments.teams import members
 from judgments.recruitment import campaigns, payments
 from tests import cast
 

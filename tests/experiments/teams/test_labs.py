@@ -181,7 +181,7 @@ def test_a_lab_is_renamed_and_deleted_once_empty(client, lab, study):
 
 
 def test_a_user_creates_a_limited_number_of_labs(client, monkeypatch):
-    monkeypatch.setattr("experiments.teams.labs.MOST_LABS", 1)
+    monkeypatch.setattr("experiments.pages.teams.labs.MOST_LABS", 1)
     client.force_login(cast.ada())
     client.post("/labs/", {"name": "First"})
     assert "You have created 1 labs" in client.post("/labs/", {"name": "Second"}).content.decode()

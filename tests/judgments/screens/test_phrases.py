@@ -2,7 +2,7 @@
 
 import pytest
 
-from experiments.materials.phrases import phrases
+from judgments.screens.trial_screen import phrases
 
 
 @pytest.mark.parametrize(
