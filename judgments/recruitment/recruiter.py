@@ -450,7 +450,7 @@ READING: Mapping[str, type | tuple[type, ...]] = {
     "state": PlatformState,
     "submissions": object,
     "outcome": Outcome,
-    "planned": list,
+    "plan_calls": list,
     "bonus_fee": int,
     "balance": (Money, type(None)),
     "messages": list,

@@ -200,7 +200,7 @@ def test_the_page_takes_the_export_beside_the_file_and_deletes_both(ada, tmp_pat
     address = ada.post("/judgments/import/", sent).url
     page = ada.get(address).content.decode()
     assert "demographic export prolific.csv" in page
-    assert "Of nobody in ratings.csv, not joined: 1 row of prolific.csv (3)" in page and CY not in page
+    assert "Without a match in ratings.csv, not joined: 1 row of prolific.csv (3)" in page and CY not in page
     chosen = {"experiment": "ratings", "format": "table", "action": "import"}
     job = Job.objects.get(pk=int(ada.post(address, chosen).url.rstrip("/").split("/")[-1]))
     job_runner.run(job.pk)
