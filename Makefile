@@ -31,8 +31,8 @@ help: ## Show this list
 
 # The pip that Python brings may be years old and take twice as long; it is kept where the index does not have the locked one.
 $(VENV)/.made: lock/pip.txt
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; this is $$($(PYTHON) --version). Say which to use: make run PYTHON=python3.12"; exit 2; }
-	@$(PYTHON) -m venv $(VENV) || { echo "Python cannot make environments here. On Debian and Ubuntu: apt install python3-venv"; exit 2; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; this is $$("$(PYTHON)" --version). Say which to use: make run PYTHON=python3.12"; exit 2; }
+	@"$(PYTHON)" -m venv $(VENV) || { echo "Python cannot make environments here. On Debian and Ubuntu: apt install python3-venv"; exit 2; }
 	@$(INSTALL) -r lock/pip.txt || echo "The pip of this Python installs the packages."
 	@touch $@
 
@@ -66,7 +66,7 @@ install-hub install-sentry: install-%:
 
 # The index has the source only. pip takes what builds it without hashes, so it is built where lock/kenlm-build.txt is installed.
 $(VENV)/kenlm/.made: $(VENV)/.made lock/kenlm.txt lock/kenlm-build.txt
-	@$(PYTHON) -m venv --without-pip $(VENV)/kenlm && rm -rf $(VENV)/kenlm/built
+	@"$(PYTHON)" -m venv --without-pip $(VENV)/kenlm && rm -rf $(VENV)/kenlm/built
 	@$(PIP) --python $(VENV)/kenlm/bin/python install --no-compile --require-hashes -r lock/kenlm-build.txt
 	@PATH="$(CURDIR)/$(VENV)/kenlm/bin:$$PATH" $(PIP) --python $(VENV)/kenlm/bin/python wheel --require-hashes \
 	  --no-deps --no-build-isolation --wheel-dir $(VENV)/kenlm/built -r lock/kenlm.txt
@@ -81,7 +81,7 @@ install-validators: $(VENV)/.dev ## Add the tools of others that open releases (
 
 # Without an environment as prerequisite: with VERSION=here that would install packages before the backup.
 upgrade: ## Back up, take a version (VERSION=v0.2.0, VERSION=here), install, migrate, restart
-	@$(PYTHON) tools/upgrade.py "$(VERSION)"
+	@"$(PYTHON)" tools/upgrade.py "$(VERSION)"
 
 run: $(VENV)/.base ## Start web server, worker and scheduler; print the URL and the login (PORT=8001)
 	@PORT="$(PORT)" $(BIN)/python -m config.run
@@ -115,7 +115,7 @@ soak: $(VENV)/.dev ## Break processes, disks and clocks under load (ARGS="--minu
 
 # Tools that ask for other versions than the tests', in environments of their own: tools/environments.py.
 $(VENV)/deployment/.made $(VENV)/sbom/.made $(VENV)/semgrep/.made: $(VENV)/%/.made: $(VENV)/.made lock/%.txt
-	@$(PYTHON) -m venv --without-pip $(VENV)/$*
+	@"$(PYTHON)" -m venv --without-pip $(VENV)/$*
 	@$(PIP) --python $(VENV)/$*/bin/python install --no-compile --require-hashes -r lock/$*.txt
 	@touch $@
 

@@ -181,7 +181,7 @@ def p_value(result: Contrast, *, alternative: str = "two-sided") -> float | None
     Examples
     --------
     >>> found = paired_contrast(np.array([2.0, 3, 4]), np.array([1.0, 1, 1]))
-    >>> round(p_value(found), 4), round(p_of(found, alternative="greater"), 4)
+    >>> round(p_value(found), 4), round(p_value(found, alternative="greater"), 4)
     (0.0742, 0.0371)
     """
     if alternative not in ALTERNATIVES:

@@ -49,7 +49,7 @@ def coefficients(answers: Answers, *, seed: int = 0) -> list[dict[str, Any]]:
 
     Examples
     --------
-    >>> from obelus.reliability.coding import answers_of
+    >>> from obelus.reliability.coding import code_answers
     >>> rows = pd.DataFrame({"participant": list("abab"), "item": [1, 1, 2, 2], "value": [1, 1, 0, 1]})
     >>> table = coefficients(code_answers(rows, coding="expected"))
     >>> [(row["measure"], row["value"]) for row in table][0]

@@ -50,9 +50,13 @@ def test_the_command_runs_with_the_settings_of_the_service_and_its_own_words(tmp
     (programs / "systemd-run").write_text(SYSTEMD_RUN)
     (programs / "systemd-run").chmod(0o700)
     (tmp_path / "obelus.env").write_text(f"BACKUP_KEEP=3\nDATA_LOCATION=Leipzig, Germany\nHOME={tmp_path}\n")
+    python, checkout = programs / "python-of-the-tests", tmp_path / "checkout"  # their paths may have spaces
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    python.chmod(0o700)
+    checkout.symlink_to(ROOT)
     replaced = {
-        "/opt/obelus/.venv/bin/python": sys.executable,
-        "/opt/obelus": str(ROOT),
+        "/opt/obelus/.venv/bin/python": str(python),
+        "/opt/obelus": str(checkout),
         "/etc/obelus/obelus.env": str(tmp_path / "obelus.env"),
         "/var/lib/obelus": str(tmp_path / "var"),
     }
