@@ -15,9 +15,8 @@ from tests.deployment.compose import DOCKER, ROOT
 SYSTEMD = DOCKER / "systemd"
 WRAPPER = (SYSTEMD / "obelus").read_text()
 #: Does what systemd-run does with the options of the command; users and cgroups need systemd itself.
-SYSTEMD_RUN = f"""#!{sys.executable}
-import os, sys
-environment = {{"PATH": os.environ["PATH"]}}
+SYSTEMD_RUN = """import os, sys
+environment = {"PATH": os.environ["PATH"]}
 options = sys.argv[1:]
 while options[0].startswith("--"):
     name, _, value = options.pop(0).partition("=")
@@ -47,7 +46,9 @@ def unit(name: str) -> configparser.ConfigParser:
 def test_the_command_runs_with_the_settings_of_the_service_and_its_own_words(tmp_path: Path) -> None:
     programs = tmp_path / "bin"
     programs.mkdir()
-    (programs / "systemd-run").write_text(SYSTEMD_RUN)
+    (programs / "systemd-run.py").write_text(SYSTEMD_RUN)
+    call = f'exec "{sys.executable}" "{programs / "systemd-run.py"}" "$@"'  # a path after #! has no spaces
+    (programs / "systemd-run").write_text(f"#!/bin/sh\n{call}\n")
     (programs / "systemd-run").chmod(0o700)
     (tmp_path / "obelus.env").write_text(f"BACKUP_KEEP=3\nDATA_LOCATION=Leipzig, Germany\nHOME={tmp_path}\n")
     python, checkout = programs / "python-of-the-tests", tmp_path / "checkout"  # their paths may have spaces
