@@ -19,13 +19,13 @@ import json, os
 os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
 import django; django.setup()
 from releases.scoring import loaded_model
-from releases.scoring.model_registry import pinned
+from releases.scoring.model_registry import pin_revision
 from releases.models import ScoringRun
 from releases.scoring.score_cache import key_spec
 run = ScoringRun(model="hf-causal:owner/tiny@main", spec={"device": "cpu"})
-model = loaded_model.model_of(run, afresh=True)
-run.spec["address"] = pinned(run.model, model.spec.revision)
-again = loaded_model.model_of(run)
+model = loaded_model.load_model(run, afresh=True)
+run.spec["address"] = pin_revision(run.model, model.spec.revision)
+again = loaded_model.load_model(run)
 print(json.dumps([run.spec["address"], key_spec(model.spec).uri, key_spec(again.spec).spec_id,
                   loaded_model.threads(), again.score(["a b", "b a"]).logprob.tolist()]))
 """

@@ -35,7 +35,7 @@ from pathlib import Path
 import releases.jobs  # registers the kinds of jobs
 from django.conf import settings
 from django.contrib.auth import get_user_model
-from experiments.generation.paradigms.document import source_of
+from experiments.generation.paradigms.document import read_source
 from experiments.operation.job_runner import run
 from config.celery import app
 from experiments.models import ApiToken, Campaign, Experiment, Job, MaterialSet
@@ -50,7 +50,7 @@ from releases.study_templates.create import built_in_file
 from releases.models import Comparison, Release
 from releases.study_report.request import ReportOptions, request_report
 from releases.views.deviations import current_deviations
-from releases.views.models.comparisons import runs_of
+from releases.views.models.comparisons import list_runs
 from releases.views.releases import names
 owner = get_user_model().objects.get(username="demo")
 answered = Experiment.objects.get(slug="demo")
@@ -63,7 +63,7 @@ draft = create_study(owner, title="A draft", task="likert")
 archived = create_study(owner, title="A draft for the archive", task="likert")
 settings.MODELS_DIR.mkdir(parents=True, exist_ok=True)
 shutil.copy(Path(os.environ["VAR_DIR"], "demo", "unigram.arpa"), settings.MODELS_DIR / "fuzz.arpa")
-paradigm_text = source_of("wh_island").decode().replace("wh_island", "own_island")
+paradigm_text = read_source("wh_island").decode().replace("wh_island", "own_island")
 own_paradigms = [
     save_paradigm(owner, paradigm_text.replace("own_island", f"own_{seed}")).paradigm.pk for seed in range(20)
 ]
@@ -78,7 +78,7 @@ deliveries = [endpoints.test(webhook, by=owner) for webhook in webhooks]
 add_account(answered, platform="zenodo", label="fuzz", secrets={"token": "of-no-repository"}, by=owner)
 sentence = answered.materials.sentences.first().key
 submission = Submission.objects.filter(campaign__recruiter="prolific", session__isnull=False).first()
-ngram_run = runs_of(answered).filter(model__startswith="arpa:", state="done", scorer__isnull=False).first()
+ngram_run = list_runs(answered).filter(model__startswith="arpa:", state="done", scorer__isnull=False).first()
 app.control.purge()
 # Deliveries of webhooks would leave the machine.
 Job.objects.filter(state="queued").update(state="failed", error="Not run by the fuzz.")
@@ -90,7 +90,7 @@ print(json.dumps({
     "archived": archived.slug,
     "materials": list(MaterialSet.objects.order_by("pk").values_list("slug", flat=True)),
     "jobs": list(Job.objects.order_by("pk").values_list("pk", flat=True)[:20]),
-    "runs": [{"slug": answered.slug, "id": run.pk} for run in runs_of(answered).order_by("pk")[:20]],
+    "runs": [{"slug": answered.slug, "id": run.pk} for run in list_runs(answered).order_by("pk")[:20]],
     "comparisons": [
         {"slug": comparison.release.experiment.slug, "id": comparison.pk}
         for comparison in Comparison.objects.order_by("pk")

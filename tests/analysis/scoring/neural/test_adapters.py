@@ -39,7 +39,7 @@ def double_of_peft(monkeypatch, model_class):
     def need(module, **options):
         return SimpleNamespace(PeftModel=model_class) if module == "peft" else real(module, **options)
 
-    monkeypatch.setattr(loading, "need", need)
+    monkeypatch.setattr(loading, "import_optional", need)
 
 
 @pytest.fixture
