@@ -190,7 +190,7 @@ def test_an_import_that_needs_too_much_memory_is_refused_with_one_sentence(
 @pytest.mark.django_db
 def test_a_table_of_many_empty_cells_is_refused_by_the_worker_alone(ada, settings):
     """6 MB of text, 60 KB packed, pass every limit of size and need 30 times as much memory as a table."""
-    settings.PREVIEW_MEMORY_BYTES = 30_000_000
+    settings.PREVIEW_MEMORY_BYTES = 60_000_000
     names = ",".join(f"x{n}" for n in range(200))
     rows = "".join(f"{n},a,S{n}.,acceptable,{',' * 199}\n" for n in range(28_000))
     cells = gzip.compress(f"item,condition,sentence,expected,{names}\n{rows}".encode(), mtime=0)
@@ -201,9 +201,9 @@ def test_a_table_of_many_empty_cells_is_refused_by_the_worker_alone(ada, setting
     row = Job.objects.get()
     run(row.pk)
     row.refresh_from_db()
-    assert row.state == "failed" and row.error.startswith("cells.csv.gz: reading needs more than 30 MB")
+    assert row.state == "failed" and row.error.startswith("cells.csv.gz: reading needs more than 60 MB")
     page = ada.get(address).content.decode()
-    assert "reading needs more than 30 MB of memory" in page and "Split the file" in page
+    assert "reading needs more than 60 MB of memory" in page and "Split the file" in page
 
 
 @pytest.mark.django_db
