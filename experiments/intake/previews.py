@@ -1,7 +1,9 @@
 """Previews of large uploads, computed by a job and stored beside the uploaded files.
 
 A small upload is read in the request. A large one is read by a job, whose progress the page shows; its
-preview is one JSON document for the options with which the files were read. The import of a set is divided in
+preview is one JSON document for the options with which the files were read. The import errno
+import errno
+import of a set is divided in
 the same way.
 """
 
@@ -174,7 +176,9 @@ def limited_memory(*files: str) -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
     try:
         yield
-    except MemoryError as error:
+    except (MemoryError, OSError) as error:
+        if isinstance(error, OSError) and error.errno != errno.ENOMEM:  # memory maps fail with an OSError
+            raise
         raise BadInput(
             f"reading needs more than {n_bytes // 1_000_000} MB of memory.",
             file=", ".join(files),
