@@ -1,12 +1,11 @@
 """Previews of large uploads, computed by a job and stored beside the uploaded files.
 
 A small upload is read in the request. A large one is read by a job, whose progress the page shows; its
-preview is one JSON document for the options with which the files were read. The import errno
-import errno
-import of a set is divided in
+preview is one JSON document for the options with which the files were read. The import of a set is divided in
 the same way.
 """
 
+import errno
 import hashlib
 import io
 import json
