@@ -80,6 +80,7 @@ def test_a_resolved_bonus_says_that_one_paid_by_hand_looks_the_same(ada, arrive,
     prolific.fail_next("after", method="POST", path="/pay/")
     ledger.send_planned(campaign)
     call = PlatformCall.objects.get(kind="pay_bonuses")
+    assert call.amount_minor == 50  # of the prepared bonus
     assert call.state == "unknown"
     PlatformCall.objects.filter(pk=call.pk).update(sent_at=timezone.now() - timedelta(minutes=6))
     page = text_of(ada.post(f"{PAGE}calls/{call.pk}/ask/", follow=True))
