@@ -34,7 +34,7 @@ def fail(*args, **kwargs):
         pass
     logging.getLogger("obelus").error("nobody at /s/{TOKEN}/ for %s", "mia@example.org")
     raise ValueError("the answer “{WORDS}” of {PERSON}")
-arrival_views.newest_version_of = fail
+arrival_views.newest_version = fail
 client = Client(raise_request_exception=False, headers={{"cookie": "sessionid=cookie-of-mia"}})
 client.get("/s/{TOKEN}/../take/words/?participant={PERSON}")
 client.post("/take/words/?PROLIFIC_PID={PERSON}", {{"comment": "{WORDS}"}}, headers={{"referer": "http://testserver/s/{TOKEN}/"}})
