@@ -18,6 +18,7 @@ from experiments.studies.wording import active_texts
 from experiments.studies.wording import gettext as _
 from experiments.tasks.base import Task
 from judgments.models import Session, Trial
+from judgments.sessions.compiled_queries import Compiled
 from judgments.sessions.navigation import Step
 from judgments.sessions.protocol import Protocol, load_protocol
 from judgments.sessions.trials import trial_plan
@@ -290,7 +291,7 @@ def progress(step: Step, protocol: Protocol) -> dict[str, Any]:
 
 def plan_document(session: Session) -> dict[str, Any]:
     """The trials of a session with the engine's texts, without conditions and expected answers."""
-    trials, protocol = list(session.trials.select_related("judgment")), load_protocol(session.version)
+    trials, protocol = _trials_with_judgments(session.pk), load_protocol(session.version)
     with interface_translation(protocol.language):
         return {
             **trial_plan(session, trials, sentence_of=sentence_context),
@@ -304,3 +305,8 @@ def plan_document(session: Session) -> dict[str, Any]:
             },
             "next": reverse("session", kwargs={"token": session.token}),
         }
+
+
+_trials_with_judgments = Compiled(
+    lambda session: Trial.objects.filter(session=session).select_related("judgment").order_by("position")
+)

@@ -23,6 +23,7 @@ from experiments.models import Campaign, Experiment, ExperimentVersion
 from experiments.operation.counters import counters
 from judgments.models import Consent, Participant, PlatformIdentity, Session
 from judgments.sessions.arrival import Arrival, ConsentRefused, pseudonym
+from judgments.sessions.compiled_queries import Compiled
 from judgments.sessions.leases import SessionOver, lease_end, take_back
 from judgments.sessions.places import (
     StudyClosed,
@@ -122,19 +123,27 @@ def _insert_participants(
     experiment: Experiment, requests: Sequence[PlaceRequest], existing: Sequence[Participant | None]
 ) -> tuple[list[Participant], set[int]]:
     """The participant of each request, and the keys of those that did not exist before."""
+    pseudonyms = [pseudonym(experiment, request.arrival.key) for request in requests]
+    stored = {row.pseudonym: row for row in _with_pseudonyms(experiment.pk, *pseudonyms)}
     participants, new_ids = [], set()
-    for request, participant in zip(requests, existing, strict=True):
-        if participant is None:
-            # Race: the same arrival sent twice; the unique pseudonym decides which request enrolls it.
-            participant, is_new = Participant.objects.get_or_create(
-                experiment=experiment,
-                pseudonym=pseudonym(experiment, request.arrival.key),
-                defaults={"is_simulated": request.arrival.is_simulated},
+    for request, participant, name in zip(requests, existing, pseudonyms, strict=True):
+        row = participant or stored.get(name)
+        if row is None:
+            # Race: the same arrival may be sent twice; the lock on the lists lets one insert it.
+            row = Participant(
+                experiment=experiment, pseudonym=name, is_simulated=request.arrival.is_simulated
             )
-            if is_new:
-                new_ids.add(participant.pk)
-        participants.append(participant)
+            row.save(force_insert=True)  # SQLite before 3.35 does not return the keys of several rows
+            new_ids.add(row.pk)
+        participants.append(row)
     return participants, new_ids
+
+
+_with_pseudonyms = Compiled(
+    lambda experiment, *pseudonyms: Participant.objects.filter(
+        experiment=experiment, pseudonym__in=pseudonyms
+    )
+)
 
 
 def _admit_requests(
@@ -378,6 +387,7 @@ def record_refusal(experiment: Experiment, arrival: Arrival, *, consent_text: st
     if version is None:
         raise StudyClosed("not_open")
     with transaction.atomic():
+        locked_lists(version, round_number=experiment.current_round)
         participant, is_new = Participant.objects.get_or_create(
             experiment=experiment, pseudonym=pseudonym(experiment, arrival.key)
         )

@@ -82,7 +82,7 @@ def test_a_study_that_closed_meanwhile_admits_no_participant_and_stores_nothing(
     assert not Participant.objects.exists() and not Consent.objects.exists()
 
 
-def test_six_share_all_queries_but_the_look_up_of_each_participant():
+def test_six_share_all_lookups():
     experiment = study(n_lists=1)
 
     def queries_of(*names):
@@ -92,7 +92,7 @@ def test_six_share_all_queries_but_the_look_up_of_each_participant():
         return [query["sql"] for query in captured if query["sql"].startswith("SELECT")]
 
     queries_of("the first")  # what never changes is read once in a process
-    assert len(queries_of(*(f"person {n}" for n in range(6)))) == len(queries_of("alone")) + 5
+    assert len(queries_of(*(f"person {n}" for n in range(6)))) == len(queries_of("alone"))
 
 
 def test_two_of_one_person_come_one_after_the_other():
