@@ -4,14 +4,14 @@ The lists are computed from the current design; opening the study stores the sam
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from analysis.text import plural
 from experiments.design.proof import Claim, ListCounts, claims, list_counts
 from experiments.design.trials import PlannedTrial
 from experiments.design.tuples import member_keys
-from experiments.lists.build import get_design, list_label, lists_by_round, target_rows
+from experiments.lists.build import get_design, list_label, lists_by_round, target_rows, target_stimuli
 from experiments.lists.rounds import Round, list_rounds
 from experiments.models import Design, Experiment
 from experiments.tasks.registry import get_task
@@ -84,7 +84,12 @@ def proofs(study: Experiment) -> list[RoundProof]:
     """Return all rounds of the current design; raise BadInput where it makes no lists."""
     round_proofs: list[RoundProof] = []
     earlier: set[str] = set()
-    for round_, lists in zip(list_rounds(get_design(study), study), lists_by_round(study), strict=True):
+    items = {stimulus.key: stimulus.item for stimulus in target_stimuli(study)}
+    for round_, planned in zip(list_rounds(get_design(study), study), lists_by_round(study), strict=True):
+        # Sentences without a condition are dealt as own items; the proof is about the uploaded items.
+        lists = [
+            [replace(trial, item=items.get(trial.key, trial.item)) for trial in trials] for trials in planned
+        ]
         by_label = {list_label(number, round_.number): trials for number, trials in enumerate(lists, start=1)}
         round_claims = [*claims(lists), *_repetition_claims(round_, lists, earlier)]
         counts = {label: list_counts(trials) for label, trials in by_label.items()}

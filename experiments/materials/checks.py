@@ -14,6 +14,7 @@ from analysis.text import plural
 from experiments.materials.collection import Materials
 from experiments.materials.findings import Finding, Report, Severity
 from experiments.materials.markup import COLUMN, INLINE, declared_markup, has_tags
+from experiments.materials.pairing import joined_groups
 from experiments.materials.schema import ACCEPTABLE, CONTEXT, PAIR_FIELDS, SENTENCE_FIELDS, UNACCEPTABLE
 
 #: Code of the check → its severity, the characters, and their description.
@@ -176,9 +177,13 @@ def _duplicate_cells(sentences: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _holes(sentences: pd.DataFrame) -> Iterator[Finding]:
-    """Items that lack a condition which the paradigm's other items have."""
+    """Items that lack a condition which the paradigm's other items with their conditions have."""
     cells = _cells(sentences)
-    for paradigm, rows in cells.groupby("paradigm", sort=False):
+    links = list(_neighbours(cells.drop_duplicates(["item", "condition"])))
+    designs = joined_groups(dict.fromkeys(cells["condition"]), links) if links else {}
+    design = [designs.get(condition, "") for condition in cells["condition"]]
+    groups = cells.assign(design=design).groupby(["paradigm", "design"], sort=False)
+    for (paradigm, _), rows in groups:
         conditions = list(dict.fromkeys(rows["condition"]))
         grid = rows.drop_duplicates(["item", "condition"]).groupby("item", sort=False).size()
         short = grid[grid < len(conditions)]
@@ -194,6 +199,29 @@ def _holes(sentences: pd.DataFrame) -> Iterator[Finding]:
             absent = [condition for condition in conditions if condition not in present[row["item"]]]
             message = f"item {row['item']}{where} has no sentence in condition {', '.join(absent)}."
             yield Finding("warning", "hole", message, row["file"], row["row"], (row["item"],))
+
+
+def _neighbours(cells: pd.DataFrame) -> Iterator[tuple[str, str]]:
+    """Conditions that one item has; conditions without such a chain are of different designs."""
+    for _, conditions in cells.groupby("item", sort=False)["condition"]:
+        first, *others = conditions
+        yield from ((first, other) for other in others)
+
+
+def _perhaps_fillers(sentences: pd.DataFrame) -> Iterator[Finding]:
+    """Items with one condition only beside items with several, which are rather fillers."""
+    cells = _cells(sentences).drop_duplicates(["item", "condition"])
+    n_conditions = cells.groupby("item")["condition"].transform("size")
+    varied = set(cells["condition"][n_conditions > 1])
+    single = cells[(n_conditions == 1) & ~cells["condition"].isin(varied)]
+    if not varied or single.empty:
+        return
+    first, items = single.iloc[0], single["item"].unique()
+    message = (
+        f"{plural(len(items), 'item')} have only condition {first['condition']!r}, which no item with "
+        "several conditions has. If they are fillers, name the column that marks them: --map filler=COLUMN."
+    )
+    yield Finding("warning", "perhaps_fillers", message, first["file"], first["row"], tuple(items))
 
 
 def _stray(sentences: pd.DataFrame) -> Iterator[Finding]:
@@ -317,6 +345,7 @@ _SENTENCE_CHECKS: tuple[Callable[[pd.DataFrame], Iterator[Finding]], ...] = (
     _groups_differ,
     _duplicate_cells,
     _holes,
+    _perhaps_fillers,
     _same_string,
     _stray,
     _quote_styles,

@@ -15,7 +15,7 @@ CELL = ":"
 MOST_FACTORS, MOST_LEVELS = 4, 12
 _MOST_PROPOSED_LEVELS = 6
 """More values than this are proposed as no factor: they are rather names or notes."""
-_FILLER = frozenset({"true", "t", "yes", "y", "1", "1.0", "filler", "fillers", "distractor"})
+_FILLER = frozenset({"true", "t", "yes", "y", "1", "1.0", "x", "✓", "filler", "fillers", "distractor"})
 _TARGET = frozenset(
     {"", "false", "f", "no", "n", "0", "0.0", "target", "targets", "item", "critical", "experimental", "test"}
 )
@@ -156,12 +156,17 @@ def _may_be_factor(cells: "pd.Series[str]", items: "pd.Series[str]") -> bool:
 
 
 def half_mapped(
-    sentences: pd.DataFrame, *, condition: Sequence[str], attributes: Sequence[str], has_items: bool
+    sentences: pd.DataFrame,
+    *,
+    condition: Sequence[str],
+    expected: str,
+    attributes: Sequence[str],
+    has_items: bool,
 ) -> Iterator[Finding]:
     """Refuse items whose sentences only an unmapped column tells apart: their pairs would not be minimal.
 
-    ``condition`` are the columns that are mapped as factors or as the condition, ``attributes`` those that
-    are stated to be no factors.
+    ``condition`` are the columns that are mapped as factors or as the condition, ``expected`` is that of the
+    expected status, ``attributes`` are those that are stated to be no factors.
     """
     targets = sentences[~sentences["is_filler"].astype(bool)]
     if len(condition) > 1 and not has_items:
@@ -171,10 +176,6 @@ def half_mapped(
         )
         yield Finding("error", "half_mapping", message, file=str(targets["file"].iloc[0]))
         return
-    cell = ["item", "condition"]
-    repeated = targets[targets.duplicated(cell, keep=False)]
-    if repeated.empty:
-        return
     extras = pd.DataFrame(
         [
             {name: str(value) for name, value in row.items() if name not in attributes}
@@ -182,13 +183,25 @@ def half_mapped(
         ],
         index=targets.index,
     ).fillna("")
-    keys = targets["item"] + "\0" + targets["condition"]
-    names = factor_columns(extras, keys)
-    if not names:
-        return
+    for cell, mapped in (
+        (["item", "condition"], condition),
+        (["item", "condition", "expected"], condition or ([expected] if expected else [])),
+    ):
+        repeated = targets[targets.duplicated(cell, keep=False)]
+        keys = targets[cell].agg("\0".join, axis=1)
+        if not repeated.empty and (names := factor_columns(extras, keys)):
+            yield _half_mapping(repeated, cell, names, mapped)
+            return
+
+
+def _half_mapping(
+    repeated: pd.DataFrame, cell: Sequence[str], names: Sequence[str], condition: Sequence[str]
+) -> Finding:
     first = repeated.iloc[0]
-    n = int((repeated[cell] == first[cell]).all(axis=1).sum())
+    n = int((repeated[list(cell)] == first[list(cell)]).all(axis=1).sum())
     where = f" in condition {first['condition']!r}" if first["condition"] else ""
+    if "expected" in cell and first["expected"]:
+        where += f" that are {first['expected']}"
     subject = f"column {names[0]}" if len(names) == 1 else f"columns {' and '.join(names)} together"
     verb = "tells" if len(names) == 1 else "tell"
     message = (
@@ -196,4 +209,4 @@ def half_mapped(
         f"the pairs would not be minimal. Map condition={JOINT.join([*condition, *names])}, or state with "
         f"attribute={JOINT.join(names)} that this is no factor."
     )
-    yield Finding("error", "half_mapping", message, str(first["file"]), int(first["row"]), tuple(names))
+    return Finding("error", "half_mapping", message, str(first["file"]), int(first["row"]), tuple(names))

@@ -18,7 +18,7 @@ LEAVE_OUT = "Correct the rows, or leave the items out: import_materials --leave-
 REMEDIES = {
     code: LEAVE_OUT.format(code=code)
     for code in ("identical_members", "conflicting_status", "duplicate_pair", "duplicate_cell", "hole")
-}
+} | {"blank_item": "Write the item in each of these rows, unless they are items of one sentence."}
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ Whole items are left out: an item without one of its conditions could not be bal
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from analysis.errors import UnknownName
+from analysis.errors import BadInput, UnknownName
 from analysis.text import plural
 from experiments.materials.checks import findings
 from experiments.materials.collection import Materials
@@ -25,7 +25,10 @@ OF_PAIRS, OF_ITEMS = {"identical_members", "duplicate_pair"}, {"hole"}  # what t
 
 
 def concerned_items(materials: Materials) -> dict[str, list[str]]:
-    """Return the items that each check names, in the order of its findings."""
+    """Return the items that each check names, in the order of its findings.
+
+    A check that names every item of the experiment is left out: then the columns are to be corrected.
+    """
     item_of_sentence = dict(zip(materials.sentences["sentence_id"], materials.sentences["item"], strict=True))
     pairs = zip(materials.pairs["pair_id"], materials.pairs["good_id"], strict=True)
     item_of_pair = {pair: item_of_sentence[good] for pair, good in pairs}
@@ -38,7 +41,9 @@ def concerned_items(materials: Materials) -> dict[str, list[str]]:
             elif finding.code not in OF_ITEMS:
                 ids = tuple(item_of_sentence[sentence] for sentence in ids)
             items.setdefault(finding.code, {}).update(dict.fromkeys(ids))
-    return {code: list(names) for code, names in items.items()}
+    is_target = ~materials.sentences["is_filler"].astype(bool)
+    targets = set(materials.sentences["item"][is_target])
+    return {code: list(names) for code, names in items.items() if not targets <= set(names)}
 
 
 def leave_out(materials: Materials, codes: Iterable[str]) -> Materials:
@@ -49,7 +54,13 @@ def leave_out(materials: Materials, codes: Iterable[str]) -> Materials:
     for code in dict.fromkeys(codes):
         if code not in LEFT_OUT_FOR:
             raise UnknownName("check", code, list(LEFT_OUT_FOR))
-        if items := concerned_items(materials).get(code):
+        items = concerned_items(materials).get(code)
+        if not items and any(finding.code == code for finding in findings(materials)):
+            raise BadInput(
+                f"the check {code} names all items, so that nothing would be left.",
+                remedy="Correct the file, or map its columns differently.",
+            )
+        if items:
             materials = _without(materials, items, _note(code, items))
     return materials
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 from analysis.errors import BadInput, MissingColumns, UnknownName
 
@@ -176,10 +177,10 @@ def simple_name(name: str) -> str:
 
     Examples
     --------
-    >>> simple_name(" Sentence.ID ")
-    'sentence_id'
+    >>> simple_name(" Sentence.ID "), simple_name("Filler?")
+    ('sentence_id', 'filler')
     """
-    return re.sub(r"[\s.\-]+", "_", name.strip().lower())
+    return re.sub(r"\W+", "_", name.strip().lower()).strip("_")
 
 
 def expected_status(value: str) -> str | None:
@@ -220,6 +221,38 @@ def recognize_columns(
                 chosen[name] = column
                 taken.add(column)
     return {name: chosen[name] for name in fields if chosen.get(name)}
+
+
+_ENDINGS = frozenset(
+    {"", "id", "ids", "no", "nr", "num", "nmb", "number", "name", "code", "index", "key", "type"}
+)
+_NEAR = 0.85  # similarity of two names, from 0 to 1
+
+
+def near_columns(columns: Sequence[str], fields: Mapping[str, Field]) -> dict[str, str]:
+    """Map fields to columns whose names resemble theirs but are not recognized; each column once.
+
+    Examples
+    --------
+    >>> near_columns(["ItemNum", "my_sentense", "colour"], SENTENCE_FIELDS)
+    {'item': 'ItemNum'}
+    >>> near_columns(["Sentense"], SENTENCE_FIELDS)
+    {'sentence': 'Sentense'}
+    """
+    near: dict[str, str] = {}
+    for name, field in fields.items():
+        words = [word.replace("_", "") for word in (name, *field.aliases)]
+        for column in columns:
+            squeezed = simple_name(column).replace("_", "")
+            if column not in near.values() and any(_is_near(squeezed, word) for word in words):
+                near.setdefault(name, column)
+    return near
+
+
+def _is_near(name: str, word: str) -> bool:
+    if name.startswith(word) and name[len(word) :].rstrip("0123456789") in _ENDINGS:
+        return True
+    return min(len(name), len(word)) >= 5 and SequenceMatcher(None, name, word).ratio() >= _NEAR
 
 
 def parse_mapping(pairs: Sequence[str]) -> dict[str, str]:

@@ -221,6 +221,7 @@ def test_paradigms_are_listed_in_natural_order_and_split_by_one_tick(ada):
 
 def test_the_button_that_leaves_out_items_shows_how_many(ada):
     rows = ["pair_id,good,bad", "a,One is here.,Two is here.", "b,Two is here.,Three is here."]
+    rows.append("c,Four is here.,Five is here.")
     address = send(ada, ("pairs.csv", "\n".join(rows).encode()))
     page = " ".join(ada.get(address).content.decode().split())
     assert 'Leave these 2 out</button> Conflicting status, in <span class="num">2</span> items' in page

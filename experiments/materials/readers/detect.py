@@ -124,6 +124,8 @@ def file_format(path: Path, *, encoding: Encoding = "", sheet: Sheet | None = No
                 return "syntaxgym"
         except NotJSON:
             return "table"
+    if path.suffix.lower() == ".json" and decoded.text.lstrip().startswith("["):
+        return "table"
     first = decoded.text.lstrip()[:100_000].replace("\r", "\n").split("\n", 1)[0]
     if first.startswith("{"):
         try:

@@ -8,7 +8,7 @@ own; it imports nothing of the project, which would take longer than most files.
 import datetime
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import python_calamine
@@ -31,6 +31,7 @@ def main(path: str, sheet: str, max_bytes: int, max_cells: int, names_only: bool
         if (last_row + 1) * (last_column + 1) > max_cells:
             return document | {"too_many": True}
         rows = list(_rows(cells, document))
+        document["filled"] = _fill_merged(rows, cells.merged_cell_ranges or ())
         if any(rows):
             return document | {"rows": rows}
     return document
@@ -66,6 +67,18 @@ def _rows(cells: python_calamine.CalamineSheet, document: dict[str, Any]) -> Ite
         while texts and not texts[-1]:
             texts.pop()
         yield left + texts if texts else []
+
+
+def _fill_merged(rows: list[list[str]], ranges: Iterable[tuple[tuple[int, int], tuple[int, int]]]) -> int:
+    """Write the value of cells merged downwards into each of their rows; return how many were written."""
+    n_filled = 0
+    for (first, column), (last, _) in ranges:
+        value = rows[first][column] if first < len(rows) and column < len(rows[first]) else ""
+        for row in rows[first + 1 : last + 1] if value else ():
+            row.extend([""] * (column + 1 - len(row)))
+            row[column] = value
+            n_filled += 1
+    return n_filled
 
 
 def _as_text(cell: Any) -> str:

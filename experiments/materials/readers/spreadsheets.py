@@ -90,6 +90,8 @@ def read_spreadsheet(path: Path, *, sheet: str = "") -> Spreadsheet:
     if dates:
         verb = "is a date or time" if dates == 1 else "are dates or times"
         notes.append(f"{plural(dates, 'cell')} {verb}; spreadsheets make them from text such as 2-3")
+    if filled := document.get("filled"):
+        notes.append(f"{plural(filled, 'cell')} of merged ranges filled with the range's value")
     frame = pd.DataFrame(
         [row for _, row in body],
         columns=column_names(header, path.name),

@@ -1,6 +1,6 @@
 """Tables of sentences or pairs: CSV, TSV, JSON lines or Parquet, with or without a mapping of columns."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,14 @@ from experiments.materials.factors import (
     list_levels,
 )
 from experiments.materials.findings import Finding
+from experiments.materials.items import (
+    LIST_COLUMNS,
+    blank_items,
+    distinguish_ids,
+    repeats_note,
+    repeats_of_lists,
+    with_item_keys,
+)
 from experiments.materials.markup import markup_attribute
 from experiments.materials.pairing import pair_conditions
 from experiments.materials.readers.sheets import Sheet, read_sheet
@@ -35,10 +43,13 @@ from experiments.materials.schema import (
     context_attribute,
     expected_status,
     mapped_columns,
+    near_columns,
     recognize_columns,
+    simple_name,
 )
 
 _DISCARDED = {"x", "1", "true", "yes", "discard"}
+MEDIA_COLUMNS = {"audio", "sound", "image", "picture", "video", "audio_file", "image_file", "video_file"}
 
 
 def read_tables(
@@ -103,13 +114,27 @@ def _materials(
     mapping: dict[str, str],
     findings: list[Finding],
 ) -> Materials:
-    sentences = _with_item_keys(pd.concat(sentence_frames, ignore_index=True))
+    rows = pd.concat(sentence_frames, ignore_index=True)
+    is_again = rows["is_filler"].astype(bool) & rows.duplicated(["text", "item", "condition", "is_filler"])
+    if is_again.any():
+        first = rows[is_again].iloc[0]
+        findings = [*findings, repeats_note(int(is_again.sum()), file=first["file"], row=int(first["row"]))]
+    made = {finding.file for finding in findings if finding.code == "ids_made"}
+    rows = distinguish_ids(rows[~is_again].reset_index(drop=True), made)
+    sentences, about_items = with_item_keys(rows)
+    findings = [*findings, *about_items]
     require_unique(sentences, "sentence_id")
     if not pair_frames:
         condition, attributes = (
             mapped_columns(mapping.get(name, ""), []) for name in ("condition", "attribute")
         )
-        half = half_mapped(sentences, condition=condition, attributes=attributes, has_items="item" in mapping)
+        half = half_mapped(
+            sentences,
+            condition=condition,
+            expected=mapping.get("expected", ""),
+            attributes=attributes,
+            has_items="item" in mapping,
+        )
         findings = [*findings, *half]
     pairs = pd.concat(pair_frames, ignore_index=True) if pair_frames else pair_conditions(sentences)
     pairs = _with_groups(pairs, sentences)
@@ -144,14 +169,52 @@ def recognize_kind(sheet: Sheet, mapping: Mapping[str, str] | None) -> tuple[str
         free = [name for name in names if name not in {*joined, *unused}]
         if joined:
             applicable["condition"] = ""  # no alias of it; the joined columns follow below
+        stated = applicable.get("expected", "")
+        if stated in joined:  # a factor may be the expected status as well
+            applicable["expected"] = ""
         columns = recognize_columns(free, fields, mapping=applicable, file=sheet.file)
+        _drop_ambiguous(sheet, columns, mapping or {})
         if joined:
             columns["condition"] = JOINT.join(joined)
+            columns |= (
+                {"expected": stated} if stated in joined else _status_among(sheet, joined, columns, mapping)
+            )
         if all(name in columns for name in needed):
             return kind, columns
     raise MissingColumns(
         ["sentence (or good and bad, or good_id and bad_id)"], existing=names, file=sheet.file
     )
+
+
+def _drop_ambiguous(sheet: Sheet, columns: dict[str, str], mapping: Mapping[str, str]) -> None:
+    """Forget columns recognized by an alias with two meanings whose values do not have this one.
+
+    A ``uid`` is a paradigm only if it groups rows; ``acceptability`` and the like are the expected status
+    only if all values are.
+    """
+    for name, has_meaning in (("paradigm", _are_groups), ("expected", _are_statuses)):
+        column = columns.get(name)
+        is_alias = column and not mapping.get(name) and simple_name(column) != name
+        if is_alias and not has_meaning(_texts(sheet, columns, name)):
+            del columns[name]
+
+
+def _are_groups(values: Sequence[str]) -> bool:
+    return len(values) < 2 or len(set(values)) < len(values)
+
+
+def _are_statuses(values: Sequence[str]) -> bool:
+    return all(expected_status(value) is not None for value in values)
+
+
+def _status_among(
+    sheet: Sheet, factors: Sequence[str], columns: Mapping[str, str], mapping: Mapping[str, str] | None
+) -> dict[str, str]:
+    """Return the factor that is the expected status by its name and values, unless a column was stated."""
+    if "expected" in columns or "expected" in (mapping or {}):
+        return {}
+    found = recognize_columns(list(factors), {"expected": SENTENCE_FIELDS["expected"]}, file=sheet.file)
+    return found if found and _are_statuses(_texts(sheet, found, "expected")) else {}
 
 
 def _condition_columns(mapping: Mapping[str, str] | None, names: Sequence[str]) -> list[str]:
@@ -198,6 +261,7 @@ def _sentences(
     """Return the sentences of a sheet, one from each row, and the factors with their levels."""
     _refuse_empty(sheet, columns, "sentence", message="the sentence is empty.")
     fillers = _fillers(sheet, columns, is_mapped="filler" in mapping)
+    sheet, fillers, findings = _without_repeats(sheet, columns, fillers, mapping)
     parts = _condition_columns(mapping, [str(name) for name in sheet.frame.columns])
     ignored = mapped_columns(mapping.get("ignore", ""), [str(name) for name in sheet.frame.columns])
     plain = {name: column for name, column in columns.items() if name != "condition" or not parts}
@@ -224,11 +288,71 @@ def _sentences(
         row=sheet.frame.index.tolist(),
         **{name: fields[name] for name in ("item", "condition", "paradigm", "phenomenon", "critical_region")},
     )
-    findings = []
+    if "item" in columns:
+        findings += blank_items(
+            dict(zip(sheet.frame.index, fields["item"], strict=True)), fillers, file=sheet.file
+        )
+    findings += _columns_to_check(sheet, columns, mapping)
     if "sentence_id" not in columns:
         message = "there is no column sentence_id; ids are made from item and condition, or from the line."
         findings.append(Finding("note", "ids_made", message, file=sheet.file))
     return frame, findings, factors
+
+
+def _columns_to_check(
+    sheet: Sheet, columns: Mapping[str, str], mapping: Mapping[str, str]
+) -> Iterator[Finding]:
+    """Columns whose names resemble a field's, and columns that no participant sees."""
+    if CONTEXT in columns:
+        message = (
+            f"column {columns[CONTEXT]} is text that models read before the sentence; "
+            "participants are not shown it."
+        )
+        yield Finding("warning", "not_shown", message, file=sheet.file)
+    uses = {*columns.values(), *(part for use in COLUMN_USES for part in mapping.get(use, "").split(JOINT))}
+    joined = columns.get("condition", "").split(JOINT)
+    free = [str(name) for name in sheet.frame.columns if name not in {*uses, *joined}]
+    media = [name for name in free if simple_name(name) in MEDIA_COLUMNS]
+    if media:
+        message = f"column {media[0]} names a file; sentences are shown as text, without sound or picture."
+        yield Finding("warning", "not_shown", message, file=sheet.file)
+    missing = {name: field for name, field in SENTENCE_FIELDS.items() if name not in {*columns, *mapping}}
+    for name, column in near_columns(free, missing).items():
+        yield Finding("warning", "near_name", _about_near(sheet, name, column), file=sheet.file)
+
+
+def _about_near(sheet: Sheet, field: str, column: str) -> str:
+    """Say what a column with a name like a field's may be, and why it was not taken for it."""
+    if simple_name(column) not in SENTENCE_FIELDS[field].aliases:
+        return (
+            f"column {column} may be the {field.replace('_', ' ')}: --map {field}={column}, "
+            f"or --map attribute={column} if it is not."
+        )
+    if field == "expected":
+        other = next(value for value in _texts(sheet, {field: column}, field) if not expected_status(value))
+        return (
+            f"column {column} is kept with the sentences and is not the expected status: {other!r} is none."
+        )
+    return (
+        f"column {column} differs in every row, so it is no {field}: --map sentence_id={column} "
+        f"if it names the sentences, or --map attribute={column}."
+    )
+
+
+def _without_repeats(
+    sheet: Sheet, columns: Mapping[str, str], fillers: list[bool], mapping: Mapping[str, str]
+) -> tuple[Sheet, list[bool], list[Finding]]:
+    """Leave out rows that repeat a stimulus for another list."""
+    names = [str(name) for name in sheet.frame.columns]
+    shown = [columns[name] for name in ("sentence", "item", "condition", CONTEXT) if name in columns]
+    stimulus = [part for column in shown for part in mapped_columns(column, names)]
+    showing = [name for name in names if simple_name(name) not in LIST_COLUMNS]
+    is_again = repeats_of_lists(sheet.frame, fillers=fillers, stimulus=stimulus, showing=showing)
+    if not is_again.any():
+        return sheet, fillers, []
+    note = repeats_note(int(is_again.sum()), file=sheet.file, row=int(sheet.frame.index[is_again][0]))
+    kept = [filler for filler, again in zip(fillers, is_again, strict=True) if not again]
+    return replace(sheet, frame=sheet.frame[~is_again]), kept, [note]
 
 
 def _fillers(sheet: Sheet, columns: dict[str, str], *, is_mapped: bool) -> list[bool]:
@@ -300,7 +424,8 @@ def proposed_mapping(sheets: Sequence[Sheet]) -> dict[str, str]:
         if sheet.kind != "sentences" or "item" not in columns or "condition" in columns:
             continue
         fillers = _fillers(sheet, columns, is_mapped=False)
-        extras = [str(name) for name in sheet.frame.columns if name not in columns.values()]
+        others = set(columns.values()) - {columns.get("expected")}
+        extras = [str(name) for name in sheet.frame.columns if name not in others]
         texts = {name: [_as_text(value).strip() for value in sheet.frame[name].tolist()] for name in extras}
         is_target = ~pd.Series(fillers, index=sheet.frame.index, dtype=bool)
         items = pd.Series(_texts(sheet, columns, "item"), index=sheet.frame.index)
@@ -432,23 +557,6 @@ def _split_paradigms(
         names = (frame["phenomenon"] + ":" + frame["paradigm"]).where(is_shared, frame["paradigm"])
         renamed.append(frame.assign(paradigm=names))
     return renamed[: len(sentence_frames)], renamed[len(sentence_frames) :]
-
-
-def _with_item_keys(sentences: pd.DataFrame) -> pd.DataFrame:
-    """Make items unique in the set: items numbered per paradigm are named by paradigm and item.
-
-    A sentence without an item is an item of its own. Fillers that are numbered from 1 like the targets are
-    other items than these.
-    """
-    items = sentences["item"].where(sentences["item"] != "", sentences["sentence_id"])
-    fillers = sentences["is_filler"].astype(bool)
-    is_shared = fillers & items.isin(set(items[~fillers]))
-    items = items.where(~is_shared, "filler:" + items)
-    several = sentences.assign(item=items).groupby("item")["paradigm"].nunique() > 1
-    if several.any():
-        qualified = sentences["paradigm"] + ":" + items
-        items = qualified.where(sentences["paradigm"] != "", items)
-    return sentences.assign(item=items)
 
 
 def _with_groups(pairs: pd.DataFrame, sentences: pd.DataFrame) -> pd.DataFrame:

@@ -25,6 +25,9 @@ from experiments.materials.schema import (
 )
 
 FACTOR = "factor"
+FACTOR_AND_STATUS = "factor_status"
+FACTORS = {FACTOR, FACTOR_AND_STATUS}
+STATUS_TITLE = "Factor, and the expected status"
 KEPT = ""
 """A column that is kept with each sentence, as long as it tells no sentences of an item apart."""
 SAMPLED_ROWS, SHOWN_VALUES, SHOWN_CHARACTERS = 5_000, 4, 60
@@ -62,11 +65,11 @@ def table_columns(sheets: Sequence[Sheet]) -> list[TableColumn]:
 
 def meant_fields(recognized: Mapping[str, str]) -> dict[str, Field]:
     """Return the fields that the files' kind of table can have."""
-    if "good" in recognized:
+    if recognized.get("good"):
         return WIDE_FIELDS
-    if "good_id" in recognized:
+    if recognized.get("good_id"):
         return {**SENTENCE_FIELDS, **PAIR_FIELDS}
-    if "sentence" in recognized:
+    if recognized.get("sentence"):
         return SENTENCE_FIELDS
     return {**WIDE_FIELDS, **SENTENCE_FIELDS}
 
@@ -78,6 +81,9 @@ def column_uses(columns: Sequence[str], mapping: Mapping[str, str]) -> dict[str,
         parts = [part for part in mapped_columns(column, columns) if part in uses]
         for part in parts:
             uses[part] = FACTOR if field == "condition" and len(parts) > 1 else field
+    status = mapping.get("expected", "")
+    if status in mapped_columns(mapping.get("condition", ""), columns) and status in uses:
+        uses[status] = FACTOR_AND_STATUS
     return uses
 
 
@@ -102,8 +108,12 @@ class ColumnsForm(forms.Form):
         titles = {name: name.replace("_", " ").capitalize() for name in names}
         choices = [
             (KEPT, "Keep with the sentence"),
-            *([(FACTOR, "Factor")] if "sentence" in fields else []),
-            *((name, title) for name, title in titles.items() if name not in {FACTOR, *COLUMN_USES}),
+            *([(FACTOR, "Factor"), (FACTOR_AND_STATUS, STATUS_TITLE)] if "sentence" in fields else []),
+            *(
+                (name, title)
+                for name, title in titles.items()
+                if name not in {FACTOR, FACTOR_AND_STATUS, *COLUMN_USES}
+            ),
             ("attribute", "Keep, it is no factor"),
             ("ignore", "Leave out"),
         ]
@@ -138,7 +148,7 @@ class ColumnsForm(forms.Form):
 
     def _consequence(self, column: TableColumn, use: str) -> str:
         filled = [value for value in column.distinct if value]
-        if use == FACTOR:
+        if use in FACTORS:
             empty = "; empty in some rows" if len(filled) < len(column.distinct) else ""
             return f"{len(filled)} levels{empty}"
         if use == "item" and self.n_items is not None:
@@ -159,7 +169,12 @@ def posted_mapping(data: QueryDict, columns: Sequence[str]) -> dict[str, str]:
     columns_of: dict[str, list[str]] = {}
     for name, use in uses.items():
         columns_of.setdefault(use or KEPT, []).append(name)
-    factors, condition = columns_of.get(FACTOR, []), columns_of.get("condition", [])
+    factors, condition = (
+        [name for name, use in uses.items() if use in FACTORS],
+        columns_of.get("condition", []),
+    )
+    statuses = columns_of.pop(FACTOR_AND_STATUS, [])
+    columns_of["expected"] = [*columns_of.get("expected", []), *statuses]
     if factors and condition:
         raise BadInput(
             f"{condition[0]!r} is the condition, and {factors[0]!r} is a factor.",
@@ -203,7 +218,7 @@ def level_rows(
     factors = []
     uses = column_uses([column.name for column in columns], mapping)
     for column in columns:
-        if uses[column.name] != FACTOR:
+        if uses[column.name] not in FACTORS:
             continue
         values = [value.strip() for value in column.distinct if value.strip()]
         chosen = [(value, name) for value, name in levels.get(column.name, ()) if value in values]

@@ -33,7 +33,7 @@ from experiments.models import Job, Lab, Upload
 from experiments.pages.access import AuthenticatedRequest
 from experiments.pages.forms import language_field
 from experiments.pages.materials.columns import (
-    FACTOR,
+    FACTORS,
     ColumnsForm,
     TableColumn,
     column_uses,
@@ -158,7 +158,7 @@ def column_forms(
         return {}
     names = [column.name for column in columns]
     chosen = options.get("mapping") or recognized or recognize_columns(names, meant_fields({}))
-    factors = [name for name, use in column_uses(names, recognized).items() if use == FACTOR]
+    factors = [name for name, use in column_uses(names, recognized).items() if use in FACTORS]
     proposed = factors if is_proposed and not options.get("mapping") else []
     return {
         "columns": ColumnsForm(columns=columns, mapping=chosen, proposed=proposed, n_items=n_items),
@@ -235,7 +235,7 @@ class MaterialsWizard(UploadWizard):
             mapping = posted_mapping(request.POST, names)
         except BadInput as error:
             raise BadInput(f"Columns: {error}") from error
-        factors = [name for name, use in column_uses(names, mapping).items() if use == FACTOR]
+        factors = [name for name, use in column_uses(names, mapping).items() if use in FACTORS]
         first = uploads[0]
         first.options = {
             **form.cleaned_data,
