@@ -41,6 +41,7 @@ from experiments.materials.encoding import Encoding, unpacks_beyond
 from experiments.materials.leaving_out import leave_out
 from experiments.materials.readers.arrow_files import arrow_bytes
 from experiments.materials.readers.detect import read_materials
+from experiments.materials.readers.layout import parse_split, top_rows
 from experiments.materials.readers.sheets import Sheet, parquet_bytes, read_sheet
 from experiments.materials.readers.spreadsheets import SUFFIXES as SPREADSHEETS
 from experiments.models import Job, Upload
@@ -207,22 +208,34 @@ class UploadTables:
     sheets: tuple[Sheet, ...]
     encoding: Encoding
     sheet: str
+    header_row: int
 
     def covers(self, uploads: Sequence[Upload]) -> bool:
         """Whether these are the tables of all files with the present options."""
-        present = (upload_encoding(uploads[0].options), uploads[0].options.get("sheet") or "")
-        return len(self.sheets) == len(uploads) and present == (self.encoding, self.sheet)
+        options = uploads[0].options
+        present = (upload_encoding(options), options.get("sheet") or "", options.get("header_row") or 0)
+        read = (self.encoding, self.sheet, self.header_row)
+        return len(self.sheets) == len(uploads) and present == read
 
 
 def read_upload_tables(uploads: Sequence[Upload]) -> UploadTables:
     """Read the files of an upload that can be read as a table."""
-    encoding, sheet = upload_encoding(uploads[0].options), uploads[0].options.get("sheet") or ""
-    sheets = []
+    options, sheets = uploads[0].options, []
+    encoding, sheet = upload_encoding(options), options.get("sheet") or ""
+    header_row = options.get("header_row") or 0
     with local_copies(uploads) as paths:
         for path in paths:
             with suppress(BadInput):
-                sheets.append(read_sheet(path, encoding=encoding, sheet=sheet))
-    return UploadTables(tuple(sheets), encoding, sheet)
+                sheets.append(read_sheet(path, encoding=encoding, sheet=sheet, header_row=header_row))
+    return UploadTables(tuple(sheets), encoding, sheet, header_row)
+
+
+def read_top_rows(uploads: Sequence[Upload]) -> list[tuple[int, list[str]]]:
+    """Return the first rows of the first file, among which one has the column names."""
+    options = uploads[0].options
+    with local_copies(uploads[:1]) as paths, suppress(BadInput):
+        return top_rows(paths[0], encoding=upload_encoding(options), sheet=options.get("sheet") or "")
+    return []
 
 
 def read_uploads(
@@ -247,6 +260,8 @@ def read_uploads(
             sheet=options.get("sheet") or "",
             sheets=tables.sheets if tables is not None and tables.covers(uploads) else (),
             split_paradigms=bool(options.get("split_paradigms")),
+            header_row=options.get("header_row") or 0,
+            split=parse_split(options.get("split_condition") or ""),
         )
     return leave_out(materials, options.get("leave_out") or [])
 

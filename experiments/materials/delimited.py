@@ -4,6 +4,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -204,9 +205,14 @@ def _kind(cell: str) -> str:
     return "sentence" if len(words) > 2 else "word"
 
 
+def is_sentence(cell: str) -> bool:
+    """Whether a cell has several words or ends as a sentence does."""
+    return _kind(cell) == "sentence"
+
+
 def numbered_names(cells: list[str]) -> list[str]:
     """Name the columns of a table without a header; the only one with sentences is called so."""
-    sentences = [number for number, cell in enumerate(cells) if _kind(cell) == "sentence"]
+    sentences = [number for number, cell in enumerate(cells) if is_sentence(cell)]
     return ["sentence" if sentences == [number] else f"column_{number + 1}" for number in range(len(cells))]
 
 
@@ -222,8 +228,22 @@ def read_table(path: Path, *, encoding: Encoding = "", delimiter: str = "") -> T
     return table_from(read_text(path, encoding=encoding), delimiter=delimiter)
 
 
-def table_from(decoded: Decoded, *, delimiter: str = "") -> Table:
-    """Parse the table in a decoded text; see :func:`read_table`."""
+def first_lines(text: str, *, n_rows: int) -> list[Row]:
+    """Return the cells of the first lines, with the delimiter that divides most of them."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")[:n_rows]
+    delimiter = max(",\t;|", key=lambda mark: sum(mark in line for line in lines))
+    with suppress(csv.Error):
+        return [
+            (number, next(csv.reader([line], delimiter=delimiter), []))
+            for number, line in enumerate(lines, 1)
+        ]
+    return []
+
+
+def table_from(decoded: Decoded, *, delimiter: str = "", header_row: int = 0) -> Table:
+    """Parse the table in a decoded text; see :func:`read_table`. ``header_row`` is the header's line."""
+    if header_row > 1:
+        return _table_below(decoded, header_row)
     delimiter = delimiter or guess_delimiter(decoded.text[:100_000])
     notes = []
     try:
@@ -249,6 +269,16 @@ def table_from(decoded: Decoded, *, delimiter: str = "") -> Table:
         dtype=object,
     )
     return Table(frame, replace(decoded, text=""), delimiter, tuple(notes))
+
+
+def _table_below(decoded: Decoded, header_row: int) -> Table:
+    """Parse the table below so many lines less one; lines keep their numbers."""
+    lines = decoded.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    table = table_from(replace(decoded, text="\n".join(lines[header_row - 1 :])), header_row=1)
+    frame = table.frame.set_axis(table.frame.index + header_row - 1)
+    return replace(
+        table, frame=frame, notes=(f"{header_row - 1} lines above the header skipped", *table.notes)
+    )
 
 
 def _parse(decoded: Decoded, delimiter: str, *, quoted: bool) -> tuple[Row, list[Row], int, int]:

@@ -1,6 +1,6 @@
 """Identity of items: numbers that several files use, rows repeated for each list, and blank cells."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import pandas as pd
 
@@ -48,9 +48,12 @@ def repeats_note(n_rows: int, *, file: str, row: int) -> Finding:
     return Finding("note", "repeated_rows", message, file=file, row=row)
 
 
-def blank_items(items: Mapping[int, str], fillers: Sequence[bool], *, file: str) -> list[Finding]:
-    """Warn of targets without an item in a column that names items elsewhere; ``items`` are by row."""
-    blank = [row for (row, item), filler in zip(items.items(), fillers, strict=True) if not (item or filler)]
+def blank_items(
+    rows: Iterable[int], items: Sequence[str], fillers: Sequence[bool], *, file: str
+) -> list[Finding]:
+    """Warn of targets without an item in a column that names items elsewhere."""
+    cells = zip(rows, items, fillers, strict=True)
+    blank = [int(row) for row, item, filler in cells if not (item.strip() or filler)]
     if not blank or len(blank) == len(items):
         return []
     message = "the item is blank here, so the sentence is an item of its own and has no counterpart."

@@ -272,7 +272,9 @@ def parse_mapping(pairs: Sequence[str]) -> dict[str, str]:
         if name not in names:
             raise UnknownName("column", name, names)
         mapping[name] = (
-            f"{mapping[name]}{JOINT}{column}" if name in mapping and name in COLUMN_USES else column
+            f"{mapping[name]}{JOINT}{column}"
+            if name in mapping and name in {*COLUMN_USES, "sentence"}
+            else column
         )
     return mapping
 

@@ -5,7 +5,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from experiments.lists.build import lists_by_round
-from experiments.models import Experiment
+from experiments.models import Experiment, MaterialSet
 from experiments.page_cache import cache
 from tests import cast
 from tests.experiments import factorial
@@ -90,3 +90,22 @@ def test_the_preview_of_columns_fits_a_phone(page, tmp_path):
     expect(page.locator("table.grid4 thead th").first).to_have_text("long")
     assert Axe().run(page).violations_count == 0
     assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    page.click("button:has-text('Store these materials')")
+    expect(page.locator("h1")).to_have_text("Whether islands")
+    assert MaterialSet.objects.get().levels["distance"] == ["long", "short"]
+
+
+def test_a_pasted_sheet_with_a_title_row_is_stored(page):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto("/materials/upload/")
+    rows = ["Attraction, version 3", "Item\tCond\tSentence", "1\ta\tIt rains.", "1\tb\tIt rain."]
+    page.fill("#id_pasted", "\n".join(rows))
+    page.fill("#id_name", "Pasted")
+    page.click("button:has-text('Preview')")
+    page.check("input[name=header_row][value='2']")
+    assert Axe().run(page).violations_count == 0
+    assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    page.click("button:has-text('Read again')")
+    page.click("button:has-text('Store these materials')")
+    expect(page.locator("h1")).to_have_text("Pasted")
+    assert MaterialSet.objects.get().sentences.count() == 2

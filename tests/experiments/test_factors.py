@@ -156,9 +156,9 @@ def test_half_a_mapping_on_the_page_is_refused_with_the_columns_that_lack(ada, t
 
 def test_two_columns_for_one_field_are_refused(ada, table):
     address = preview(ada, table)
-    fields = {**page_fields(ada.get(address)), "column-5": "sentence"}
+    fields = {**page_fields(ada.get(address)), "column-5": "item"}
     page = ada.post(address, {**ABOUT, **fields, "action": "import"}, follow=True).content.decode()
-    assert "are both sentence" in page and not MaterialSet.objects.exists()
+    assert "are both item" in page and not MaterialSet.objects.exists()
 
 
 def test_fillers_of_the_materials_are_shown_between_the_targets(tmp_path):

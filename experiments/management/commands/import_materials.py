@@ -22,6 +22,7 @@ from experiments.materials.factors import parse_levels
 from experiments.materials.findings import REMEDIES, Report
 from experiments.materials.leaving_out import LEFT_OUT_FOR, leave_out
 from experiments.materials.readers.detect import FORMATS, read_materials
+from experiments.materials.readers.layout import parse_split
 from experiments.materials.schema import parse_mapping
 from experiments.studies.creation import find_user
 
@@ -75,6 +76,19 @@ class Command(ContractCommand):
             help="name paradigms phenomenon:paradigm where several phenomena number them alike",
         )
         parser.add_argument(
+            "--header-row",
+            type=int,
+            default=0,
+            metavar="N",
+            help="row of the column names (default: the first)",
+        )
+        parser.add_argument(
+            "--split-condition",
+            default="",
+            metavar="SEPARATOR=FACTOR,FACTOR",
+            help="split conditions such as g_sg into factors, for example _=grammaticality,number",
+        )
+        parser.add_argument(
             "--sheet",
             default="",
             help="sheet of a spreadsheet (default: the first filled), or table of a dataset folder: "
@@ -104,6 +118,8 @@ class Command(ContractCommand):
                 encoding=options["encoding"],
                 sheet=options["sheet"],
                 split_paradigms=options["split_paradigms"],
+                header_row=options["header_row"],
+                split=parse_split(options["split_condition"]),
             )
             materials = leave_out(materials, options["leave_out"])
         if not options["language"]:

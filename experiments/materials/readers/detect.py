@@ -1,6 +1,7 @@
 """Detect the format of material files from their first lines, and read them."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from analysis.errors import BadInput, UnknownName
@@ -12,6 +13,7 @@ from experiments.materials.readers import climp, li_adger
 from experiments.materials.readers.blimp import BAD, GOOD, read_blimp
 from experiments.materials.readers.dataset_folders import is_dataset
 from experiments.materials.readers.json_text import NotJSON, parse_json
+from experiments.materials.readers.layout import Split, find_header, top_rows
 from experiments.materials.readers.sheets import Sheet
 from experiments.materials.readers.spreadsheets import SUFFIXES as SPREADSHEET_SUFFIXES
 from experiments.materials.readers.spreadsheets import is_spreadsheet
@@ -36,16 +38,21 @@ def read_materials(
     sheet: str = "",
     sheets: Sequence[Sheet] = (),
     split_paradigms: bool = False,
+    header_row: int = 0,
+    split: Split | None = None,
 ) -> Materials:
-    """Read material files of any supported format; ``sheets`` are their tables, if already read."""
+    """Read material files of any supported format; ``sheets`` are their tables, if already read.
+
+    ``header_row`` and ``split`` are for tables, see :func:`~experiments.materials.readers.table.read_tables`.
+    """
     if format not in FORMATS:
         raise UnknownName("format", format, FORMATS)
     if (mapping or levels) and format not in ("auto", "table"):
         raise BadInput("columns can be mapped in the format table only.", remedy="Use --format table.")
     files = material_files(paths, has_datasets=format in ("auto", "table"))
-    chosen = format
+    chosen, is_arranged = format, bool(mapping or levels or header_row or split)
     if format == "auto":
-        chosen = "table" if mapping or levels else common_format(files, encoding=encoding, sheets=sheets)
+        chosen = "table" if is_arranged else _detect(files, encoding=encoding, sheets=sheets, sheet=sheet)
     if chosen == "blimp":
         return read_blimp(files, encoding=encoding)
     if chosen == "climp":
@@ -54,15 +61,47 @@ def read_materials(
         return li_adger.read_li_adger(files, encoding=encoding)
     if chosen == "syntaxgym":
         return read_syntaxgym(files, encoding=encoding)
-    return read_tables(
-        files,
-        mapping=mapping,
-        levels=levels,
-        encoding=encoding,
-        sheet_name=sheet,
-        sheets=sheets,
-        split_paradigms=split_paradigms,
-    )
+    try:
+        return read_tables(
+            files,
+            mapping=mapping,
+            levels=levels,
+            encoding=encoding,
+            sheet_name=sheet,
+            sheets=sheets,
+            split_paradigms=split_paradigms,
+            header_row=header_row,
+            split=split,
+        )
+    except BadInput:
+        if not header_row:
+            _refuse_later_header(files, encoding=encoding, sheet=sheet)
+        raise
+
+
+def _detect(files: Sequence[Path], *, encoding: Encoding, sheets: Sequence[Sheet], sheet: str) -> str:
+    """Return the common format; name the row of the header where it is not the first."""
+    try:
+        return common_format(files, encoding=encoding, sheets=sheets)
+    except BadInput:
+        _refuse_later_header(files, encoding=encoding, sheet=sheet)
+        raise
+
+
+def _refuse_later_header(files: Sequence[Path], *, encoding: Encoding, sheet: str) -> None:
+    """Refuse a file whose column names are below its first row, with the option that names the row."""
+    for file in files:
+        rows: list[tuple[int, list[str]]] = []
+        with suppress(BadInput):  # the reader has said what is wrong with the file
+            rows = top_rows(file, encoding=encoding, sheet=sheet)
+        if number := find_header(rows):
+            names = ", ".join(cell.strip() for cell in dict(rows)[number] if cell.strip())
+            raise BadInput(
+                f"the column names are not in the first row: row {number} has {names[:80]}.",
+                file=file.name,
+                row=number,
+                remedy=f"Give --header-row {number}, or choose that row on the page.",
+            )
 
 
 def material_files(paths: Sequence[Path], *, has_datasets: bool = True) -> list[Path]:

@@ -57,15 +57,18 @@ class Sheet:
         return self.source.file
 
 
-def read_sheet(path: Path, *, encoding: Encoding = "", sheet: str = "") -> Sheet:
-    """Read a CSV, TSV, JSON, JSONL, Parquet or Arrow file, a sheet of a spreadsheet, or a dataset folder."""
+def read_sheet(path: Path, *, encoding: Encoding = "", sheet: str = "", header_row: int = 0) -> Sheet:
+    """Read a CSV, TSV, JSON, JSONL, Parquet or Arrow file, a sheet of a spreadsheet, or a dataset folder.
+
+    ``header_row`` is the row of the column names in delimited files and spreadsheets, by default the first.
+    """
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if is_dataset(path):
         table = _dataset(path, sheet, encoding)
     elif ".parquet" in suffixes:
         table = _parquet(path)
     elif is_spreadsheet(path):
-        table = _spreadsheet(path, sheet)
+        table = _spreadsheet(path, sheet, header_row)
     elif ".jsonl" in suffixes or ".ndjson" in suffixes:
         table = _json_lines(read_text(path, encoding=encoding))
     elif ".json" in suffixes:
@@ -73,14 +76,14 @@ def read_sheet(path: Path, *, encoding: Encoding = "", sheet: str = "") -> Sheet
     elif ".arrow" in suffixes:
         table = _arrow(path)
     else:
-        table = _read_delimited(path, encoding)
+        table = _read_delimited(path, encoding, header_row)
     if table.frame.empty:
         raise BadInput("the file has no rows.", file=path.name)
     return table
 
 
-def _read_delimited(path: Path, encoding: Encoding) -> Sheet:
-    table = table_from(read_text(path, encoding=encoding))
+def _read_delimited(path: Path, encoding: Encoding, header_row: int) -> Sheet:
+    table = table_from(read_text(path, encoding=encoding), header_row=header_row)
     columns = tuple(str(column) for column in table.frame.columns)
     source = Source(
         table.source.file, table.description, len(table.frame), columns, table.notes, table.source.check
@@ -88,8 +91,8 @@ def _read_delimited(path: Path, encoding: Encoding) -> Sheet:
     return Sheet(table.frame, source)
 
 
-def _spreadsheet(path: Path, sheet: str) -> Sheet:
-    table = read_spreadsheet(path, sheet=sheet)
+def _spreadsheet(path: Path, sheet: str, header_row: int) -> Sheet:
+    table = read_spreadsheet(path, sheet=sheet, header_row=header_row)
     columns = tuple(str(column) for column in table.frame.columns)
     return Sheet(table.frame, Source(path.name, table.description, len(table.frame), columns, table.notes))
 

@@ -67,7 +67,13 @@ def sheet_names(path: Path) -> list[str]:
     return names
 
 
-def read_spreadsheet(path: Path, *, sheet: str = "") -> Spreadsheet:
+def first_cells(path: Path, *, sheet: str = "", n_rows: int) -> list[list[str]]:
+    """Return the cells of the first rows of a sheet, by default the first that is not empty."""
+    rows: list[list[str]] = _read(path, sheet=sheet)[0].get("rows", [])[:n_rows]
+    return rows
+
+
+def read_spreadsheet(path: Path, *, sheet: str = "", header_row: int = 0) -> Spreadsheet:
     """Read a sheet, by default the first that is not empty; numbers become text without decimals if whole."""
     document, n_bytes = _read(path, sheet=sheet)
     if "sheet" not in document:
@@ -84,8 +90,13 @@ def read_spreadsheet(path: Path, *, sheet: str = "") -> Spreadsheet:
             place=f"sheet {chosen!r} up to cell {last_cell}",
         )
     width = max(map(len, document["rows"]), default=0)
-    rows = ((number, row + [""] * (width - len(row))) for number, row in enumerate(document["rows"], start=1))
+    rows = (
+        (number, row + [""] * (width - len(row)))
+        for number, row in enumerate(document["rows"], start=1)
+        if number >= header_row
+    )
     (_, header), body, n_notices, _ = rows_under_head(rows, file=path.name, n_bytes=n_bytes)
+    n_notices += max(0, header_row - 1)
     notes = [f"{plural(n_notices, 'row')} above the header skipped"] if n_notices else []
     if dates:
         verb = "is a date or time" if dates == 1 else "are dates or times"

@@ -30,6 +30,7 @@ from experiments.materials.items import (
 )
 from experiments.materials.markup import markup_attribute
 from experiments.materials.pairing import pair_conditions
+from experiments.materials.readers.layout import Split, arrange, sentence_columns
 from experiments.materials.readers.sheets import Sheet, read_sheet
 from experiments.materials.schema import (
     ACCEPTABLE,
@@ -61,6 +62,8 @@ def read_tables(
     sheet_name: str = "",
     sheets: Sequence[Sheet] = (),
     split_paradigms: bool = False,
+    header_row: int = 0,
+    split: Split | None = None,
 ) -> Materials:
     """Read tables of sentences, of pairs by sentence ids, and of pairs with both sentences.
 
@@ -68,10 +71,14 @@ def read_tables(
     -----
     Without a table of pairs, all acceptable × unacceptable pairs of every item are formed. Other columns
     are kept: with the sentence in ``attributes``, with the pair in ``fields``. Columns that the mapping joins
-    as the condition are the factors of the design.
+    as the condition are the factors of the design; columns that it joins as the sentence hold one condition
+    each. ``split`` divides the conditions into factors.
     """
-    sheets = sheets or [read_sheet(path, encoding=encoding, sheet=sheet_name) for path in paths]
+    sheets = sheets or [
+        read_sheet(path, encoding=encoding, sheet=sheet_name, header_row=header_row) for path in paths
+    ]
     _require_mapped(sheets, mapping or {})
+    sheets, mapping = arrange(sheets, mapping, split)
     sentences, pairs, findings = [], [], []
     recognized: dict[str, str] = {}
     factors: dict[str, tuple[str, ...]] = {}
@@ -181,6 +188,13 @@ def recognize_kind(sheet: Sheet, mapping: Mapping[str, str] | None) -> tuple[str
             )
         if all(name in columns for name in needed):
             return kind, columns
+    if texts := sentence_columns(sheet):
+        raise BadInput(
+            f"there is no column sentence, and several columns hold sentences: {', '.join(texts)}.",
+            file=sheet.file,
+            remedy=f"Where each is a condition: --map sentence={JOINT.join(texts)}, "
+            "or choose Sentence for all of them on the page.",
+        )
     raise MissingColumns(
         ["sentence (or good and bad, or good_id and bad_id)"], existing=names, file=sheet.file
     )
@@ -289,9 +303,7 @@ def _sentences(
         **{name: fields[name] for name in ("item", "condition", "paradigm", "phenomenon", "critical_region")},
     )
     if "item" in columns:
-        findings += blank_items(
-            dict(zip(sheet.frame.index, fields["item"], strict=True)), fillers, file=sheet.file
-        )
+        findings += blank_items(sheet.frame.index, fields["item"], fillers, file=sheet.file)
     findings += _columns_to_check(sheet, columns, mapping)
     if "sentence_id" not in columns:
         message = "there is no column sentence_id; ids are made from item and condition, or from the line."
@@ -406,7 +418,7 @@ def recognize_sheets(sheets: Sequence[Sheet]) -> tuple[Sheet, ...]:
     for sheet in sheets:
         try:
             kind, columns = recognize_kind(sheet, None)
-        except MissingColumns:  # the reader raises it again, with a mapping perhaps not
+        except BadInput:  # the reader raises it again, with a mapping perhaps not
             recognized.append(sheet)
         else:
             recognized.append(replace(sheet, kind=kind, columns=columns))

@@ -185,12 +185,12 @@ def posted_mapping(data: QueryDict, columns: Sequence[str]) -> dict[str, str]:
     mapping = dict.fromkeys(fields, "")
     for field in fields:
         names = columns_of.get(field, [])
-        if len(names) > 1:
+        if len(names) > 1 and field != "sentence":
             raise BadInput(
                 f"{' and '.join(map(repr, names))} are both {field.replace('_', ' ')}.",
                 remedy="Choose one of them.",
             )
-        mapping[field] = names[0] if names else ""
+        mapping[field] = JOINT.join(names)
     mapping["condition"] = JOINT.join(factors) or mapping["condition"]
     return mapping | {use: JOINT.join(columns_of[use]) for use in COLUMN_USES if use in columns_of}
 

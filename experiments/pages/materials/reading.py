@@ -11,6 +11,7 @@ from experiments.intake.previews import (
     Report,
     UploadTables,
     preview_or_job,
+    read_top_rows,
     read_upload_tables,
     read_uploads,
     store_preview,
@@ -64,7 +65,8 @@ def describe_reading(
     try:
         materials = read_uploads(uploads, proposed=proposed, tables=tables)
     except BadInput as error:
-        return {"error": str(error), "columns": columns, "proposed": proposed}
+        first_rows = read_top_rows(uploads)
+        return {"error": str(error), "columns": columns, "proposed": proposed, "first_rows": first_rows}
     report_step("checking")
     report = check(materials)
     report_step("preparing the preview of")
@@ -79,6 +81,7 @@ def describe_reading(
         "first_sentences": materials.sentences.head(FIRST_ROWS).to_dict("records"),
         "grid": item_grid(materials, item),
         "n_sentences": len(materials.sentences),
+        "first_rows": read_top_rows(uploads) if options.get("header_row") else [],
     }
 
 

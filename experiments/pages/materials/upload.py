@@ -5,7 +5,8 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 
 from analysis.errors import BadInput
@@ -28,6 +29,7 @@ from experiments.materials.collection import Materials
 from experiments.materials.encoding import InferredEncoding
 from experiments.materials.leaving_out import LEFT_OUT_FOR
 from experiments.materials.readers.detect import FORMATS
+from experiments.materials.readers.layout import SHOWN_ROWS
 from experiments.materials.schema import recognize_columns
 from experiments.models import Job, Lab, Upload
 from experiments.pages.access import AuthenticatedRequest
@@ -53,6 +55,7 @@ from experiments.pages.upload_wizard import (
     sheet_field,
 )
 
+PASTED = "pasted.tsv"
 UNCONFIRMED = "Say below whether the lines with special characters are right."
 SHOWN = ("report", "may_leave_out", "blocking", "first_pairs", "first_sentences", "grid", "n_sentences")
 FORMAT_WORDS = {
@@ -78,7 +81,7 @@ class ManyFilesField(forms.FileField):
 
     def clean(self, data: Any, initial: Any = None) -> list[Any]:
         """Check each file."""
-        files = data if isinstance(data, list | tuple) else [data]
+        files = data if isinstance(data, list | tuple) else [data] if data else []
         return [super(ManyFilesField, self).clean(file, initial) for file in files]
 
 
@@ -96,8 +99,16 @@ class UploadForm(AboutForm):
 
     # The metaclass moves fields out of the class, so the form's own ``files`` stays what it is.
     files = ManyFilesField(  # type: ignore[assignment]
+        required=False,
         help_text="CSV, TSV, Excel, OpenDocument, JSON, JSONL, Parquet, or a Hugging Face dataset as ZIP. "
-        "Files that belong together, together."
+        "Files that belong together, together.",
+    )
+    pasted = forms.CharField(
+        label="Or paste rows from a spreadsheet",
+        required=False,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text="With the column names in the first row.",
     )
     lab = forms.ModelChoiceField(
         Lab.objects.none(),
@@ -106,7 +117,7 @@ class UploadForm(AboutForm):
         empty_label="Your own",
         label="Counts towards the quota of",
     )
-    field_order = ["files", "name", "language", "source", "licence", "lab"]
+    field_order = ["files", "pasted", "name", "language", "source", "licence", "lab"]
 
     def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -115,6 +126,19 @@ class UploadForm(AboutForm):
         lab.queryset = Lab.objects.open_to_studies_by(user)
         if not lab.queryset.exists():
             del self.fields["lab"]
+
+    def clean(self) -> dict[str, Any]:
+        """Take pasted rows as a file, and ask for one of the two."""
+        cleaned = super().clean() or {}
+        pasted = cleaned.pop("pasted", "")
+        if pasted.strip():
+            cleaned["files"] = [
+                *(cleaned.get("files") or []),
+                SimpleUploadedFile(PASTED, pasted.encode(), content_type="text/tab-separated-values"),
+            ]
+        if not cleaned.get("files") and "files" not in self.errors:
+            self.add_error("files", "Choose files, or paste rows below.")
+        return cleaned
 
 
 class PreviewForm(AboutForm):
@@ -126,12 +150,26 @@ class PreviewForm(AboutForm):
         required=False,
         help_text="Names them phenomenon:paradigm.",
     )
+    split_condition = forms.CharField(
+        label="Split conditions into factors",
+        max_length=100,
+        required=False,
+        help_text="For conditions such as g_sg: the character between the levels, an equals sign and the "
+        "names of the factors, for example _=grammaticality,number.",
+    )
     encoding = encoding_field()
     sheet = sheet_field()
 
     def __init__(self, *args: Any, uploads: Sequence[Upload], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         offer_sheets(self, uploads)
+
+
+def posted_header_row(data: QueryDict, first: Upload) -> int:
+    """Return the chosen row of the column names; the present one where none was sent."""
+    sent = data.get("header_row", "")
+    is_row = sent.isdecimal() and len(sent) < 3 and int(sent) <= SHOWN_ROWS
+    return int(sent) if is_row else first.options.get("header_row") or 0
 
 
 def choose_left_out(first: Upload, request: HttpRequest) -> None:
@@ -237,16 +275,20 @@ class MaterialsWizard(UploadWizard):
             raise BadInput(f"Columns: {error}") from error
         factors = [name for name, use in column_uses(names, mapping).items() if use in FACTORS]
         first = uploads[0]
+        header_row = posted_header_row(request.POST, first)
+        is_same_header = header_row == (first.options.get("header_row") or 0)
         first.options = {
             **form.cleaned_data,
             "leave_out": first.options.get("leave_out", []),
-            "mapping": mapping,
-            "levels": posted_levels(request.POST, factors),
+            "header_row": header_row,
+            # columns below another header have other names
+            "mapping": mapping if is_same_header else {},
+            "levels": posted_levels(request.POST, factors) if is_same_header else {},
             **kept_encodings(first, encodings),
         }
         first.save(update_fields=["options"])
         choose_left_out(uploads[0], request)
-        return not is_other_encoding
+        return is_same_header and not is_other_encoding
 
     def confirm(
         self, request: AuthenticatedRequest, uploads: list[Upload], *, reading: Preview
@@ -271,11 +313,13 @@ class MaterialsWizard(UploadWizard):
         is_asked = any(finding["code"] == "two_groups" for finding in reading.get("blocking", ()))
         if not is_asked and not options.get("split_paradigms"):
             del form.fields["split_paradigms"]
+        top = {"first_rows": reading["first_rows"], "header_row": options.get("header_row") or 0}
         if "error" in reading:
-            return {"error": reading["error"], **column_forms(columns, options, proposed)}
+            return {"error": reading["error"], **top, **column_forms(columns, options, proposed)}
         inferred = (InferredEncoding(**row) for row in reading["inferred"])
         context = {
             **{name: reading[name] for name in SHOWN},
+            **top,
             "left_out": options.get("leave_out") or [],
             "encoding_questions": encoding_questions(uploads, inferred),
         }

@@ -1,0 +1,63 @@
+"""Ordinary spreadsheets: title rows, a column for each condition, conditions that name several levels."""
+
+import pytest
+from django.urls import reverse
+
+from analysis.errors import BadInput
+from experiments.materials.readers.detect import read_materials
+from experiments.materials.readers.layout import parse_split
+from experiments.models import MaterialSet
+from tests.experiments.materials.spreadsheet_files import write_xlsx
+
+CELLS = ("g_sg", "g_pl", "u_sg", "u_pl")
+TITLED = [
+    ["Attraction, version 3", "", "", "", ""],
+    ["", "", "", "", ""],
+    ["Item", *CELLS],
+    *([str(item), *(f"Sentence {item} {cell} is here." for cell in CELLS)] for item in (1, 2)),
+]
+
+
+def test_the_row_of_the_header_is_named_and_can_be_given(write_file, tmp_path):
+    rows = [["Attraction, version 3", "", ""], ["Item", "Cond", "Sentence"], ["1", "a", "It rains."]]
+    text = write_file("titled.csv", "\n".join(";".join(row) for row in rows))
+    for path in (text, write_xlsx(tmp_path / "titled.xlsx", {"items": rows})):
+        with pytest.raises(BadInput, match="row 2 has Item, Cond, Sentence.*--header-row 2"):
+            read_materials([path])
+        (sentence,) = read_materials([path], header_row=2).sentences.to_dict("records")
+        assert (sentence["item"], sentence["condition"], sentence["row"]) == ("1", "a", 3)
+
+
+def test_a_column_for_each_condition_becomes_factors(tmp_path):
+    path = write_xlsx(tmp_path / "wide.xlsx", {"items": TITLED})
+    with pytest.raises(BadInput, match=r"--map sentence=g_sg\+g_pl\+u_sg\+u_pl"):
+        read_materials([path], header_row=3)
+    materials = read_materials(
+        [path],
+        header_row=3,
+        mapping={"sentence": "+".join(CELLS)},
+        split=parse_split("_=grammaticality,number"),
+    )
+    assert materials.factors == {"grammaticality": ("g", "u"), "number": ("sg", "pl")}
+    assert len(materials.sentences) == 8 and set(materials.sentences["item"]) == {"1", "2"}
+    with pytest.raises(BadInput, match="'g_sg' has 2 parts"):
+        read_materials([path], header_row=3, mapping={"sentence": "g_sg+g_pl"}, split=parse_split("_=a,b,c"))
+
+
+@pytest.mark.django_db
+def test_pasted_rows_with_a_title_are_read_below_the_chosen_row(ada):
+    pasted = "\n".join("\t".join(row) for row in TITLED)
+    sent = ada.post(reverse("material-upload"), {"pasted": pasted, "name": "Pasted", "language": "en"})
+    address = sent["Location"]
+    assert "row 3 has Item" in ada.get(address).content.decode()
+    form = {"name": "Pasted", "language": "en", "format": "auto", "action": "again", "header_row": "3"}
+    ada.post(address, form)
+    assert "several columns hold sentences" in ada.get(address).content.decode()
+    columns = {"column-0": "item", **{f"column-{number}": "sentence" for number in range(1, 5)}}
+    ada.post(address, {**form, **columns, "split_condition": "_=grammaticality,number"})
+    ada.post(address, {**form, **columns, "split_condition": "_=grammaticality,number", "action": "import"})
+    stored = MaterialSet.objects.get(name="Pasted")
+    assert stored.sentences.count() == 8
+    assert list(stored.levels) == ["grammaticality", "number"]
+    refused = ada.post(reverse("material-upload"), {"name": "None", "language": "en"}).content.decode()
+    assert "Choose files, or paste rows below." in refused
