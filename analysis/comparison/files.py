@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from ..errors import BadInput
-from ..scoring.orientation import orient_scores, refuse_unknown_columns
+from ..scoring.orientation import lower_columns, refuse_unknown_columns
 from ..table_forms import SENTENCES, Form, numbers_in, read_form, refuse_empty, refuse_repeats
 from .ceilings.responses import counted_judgments
 
@@ -70,14 +70,18 @@ def read_scores(paths: Sequence[str | Path], *, signs: Mapping[str, str] | None 
     """Read files of model scores and join them by sentence.
 
     ``signs`` is *lower* or *higher* by column (key ``""``: every column whose name asks): which values mean a
-    better sentence. Columns named as surprisal, perplexity or loss need one; lower ones are negated.
+    better sentence. Columns named as surprisal, perplexity or loss, and those with positive values only, need
+    one; lower ones are negated and named in ``attrs["negated"]``.
     """
     joined: pd.DataFrame | None = None
     source: dict[str, str] = {}
+    negated: list[str] = []
     for path in paths:
         frame = _read_scores_file(path)
         columns = [str(model) for model in frame.columns[1:]]
-        frame = orient_scores(frame, columns, signs or {}, file=str(path))
+        lower = lower_columns(frame, columns, signs or {}, file=str(path))
+        frame = frame.assign(**{name: -frame[name] for name in lower})
+        negated += lower
         for model in frame.columns[1:]:
             if model in source:
                 raise BadInput(
@@ -88,7 +92,9 @@ def read_scores(paths: Sequence[str | Path], *, signs: Mapping[str, str] | None 
     if joined is None:
         raise BadInput("no file of scores is named.")
     refuse_unknown_columns(signs or {}, list(joined.columns[1:]))
-    return joined.reset_index(drop=True)
+    joined = joined.reset_index(drop=True)
+    joined.attrs["negated"] = negated
+    return joined
 
 
 def read_judgments(path: str | Path) -> pd.DataFrame:

@@ -119,6 +119,7 @@ def _mean(values: list[float | None]) -> float | None:
     return sum(defined) / len(defined) if defined else None
 
 
+INVERTED_PAIRS, INVERTED_SHARE = 20, 0.1  # least pairs, and the largest share of them that is right
 AREA_TO = 3.0  # standard deviations
 
 
@@ -237,6 +238,11 @@ def compare_report(
     )
 
 
+def _is_inverted(model: Document) -> bool:
+    """Whether nearly all good members have the lower score, as if the sign were wrong."""
+    return bool(model["pairs"] >= INVERTED_PAIRS and model["blimp"] <= INVERTED_SHARE)
+
+
 def comparison_document(
     table: PairTable,
     *,
@@ -276,6 +282,7 @@ def comparison_document(
         "labeled_pairs": int(table.is_labeled.sum()),
         "standardization": standardization(table),
         "models": models,
+        "inverted": [model["model"] for model in models if _is_inverted(model)],
         "baselines": {
             "constant": _constant(constant),
             "constant_recalibrated": _recalibrated_constant(table, deltas=deltas, signs=signs),

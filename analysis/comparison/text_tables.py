@@ -16,6 +16,14 @@ def comparison_text(document: dict[str, Any], *, width: int = WIDTH) -> str:
     return plain_text(_table(document), *_notes(document), width=width)
 
 
+def inverted_text(name: str) -> str:
+    """Warn of a column in which nearly all good members have the lower score."""
+    return (
+        f"warning: {name} is lower for nearly all good members. "
+        f"If a lower value means a better sentence, give --sign {name}=lower."
+    )
+
+
 def paradigms_text(document: dict[str, Any], *, width: int = WIDTH) -> str:
     """Format the share of correct pairs by paradigm as plain text, one column per model."""
     columns = [{row["paradigm"]: row for row in model["by_paradigm"]} for model in document["models"]]

@@ -4,13 +4,15 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ..errors import BadInput, UnknownName
 from .measures import MEASURES
 
 SIGNS = ("higher", "lower")  # which values mean a better sentence
-EVERY = ""  # key of the sign of all columns whose names ask for one
+EVERY = ""  # key of the sign of all columns whose names or values ask for one
+MIN_VALUES = 4  # fewer positive values may be chance
 _WORDS = (
     r"surprisals?|surp|p?ppl|pseudo_?ppl|perplexit(?:y|ies)|loss|losses|nlls?|xent|cross[_ -]?entropy|bpc|bpb"
 )
@@ -31,15 +33,36 @@ def asks_for_sign(name: str) -> bool:
     return bool(_NAME.search(_CAMEL.sub("_", name).lower()))
 
 
-def column_sign(name: str, signs: Mapping[str, str], *, file: str = "") -> str:
-    """Return the sign chosen for a column, by default higher; refused if its name asks for a choice."""
-    asks = asks_for_sign(name)
+def are_all_positive(values: Any) -> bool:
+    """Tell whether all finite values are above 0, so that they cannot be log probabilities.
+
+    Examples
+    --------
+    >>> are_all_positive([25.1, 36.2, 8.0, 9.5]), are_all_positive([-1.0, 2.0, 3.0, 4.0])
+    (True, False)
+    """
+    numbers = np.asarray(values, dtype=np.float64)
+    finite = numbers[np.isfinite(numbers)]
+    return len(finite) >= MIN_VALUES and bool((finite > 0).all())
+
+
+def is_unclear(name: str, values: Any = None) -> bool:
+    """Tell whether a column's name or its values leave open which values mean a better sentence."""
+    if name.rpartition(":")[2] in MEASURES:
+        return False
+    return asks_for_sign(name) or (values is not None and are_all_positive(values))
+
+
+def column_sign(name: str, signs: Mapping[str, str], *, values: Any = None, file: str = "") -> str:
+    """Return the sign chosen for a column, by default higher; refused if its name or values ask for one."""
+    asks = is_unclear(name, values)
     sign = signs.get(name, signs.get(EVERY, "") if asks else "")
     if sign and sign not in SIGNS:
         raise UnknownName("sign", sign, SIGNS)
     if asks and not sign:
+        reason = "by its name" if asks_for_sign(name) else "as no log probability is above 0"
         raise BadInput(
-            "by its name, a lower value may mean a better sentence, as in surprisal, perplexity and loss.",
+            f"{reason}, a lower value may mean a better sentence, as in surprisal, perplexity and loss.",
             file=file,
             column=name,
             remedy="Say which: --sign lower (its values are negated) or --sign higher (as for log "
@@ -48,12 +71,11 @@ def column_sign(name: str, signs: Mapping[str, str], *, file: str = "") -> str:
     return sign or "higher"
 
 
-def orient_scores(
+def lower_columns(
     scores: pd.DataFrame, columns: Sequence[str], signs: Mapping[str, str], *, file: str = ""
-) -> pd.DataFrame:
-    """Negate the columns in which a lower value means a better sentence."""
-    lower = [name for name in columns if column_sign(name, signs, file=file) == "lower"]
-    return scores.assign(**{name: -scores[name] for name in lower}) if lower else scores
+) -> list[str]:
+    """Return the columns in which a lower value means a better sentence."""
+    return [name for name in columns if column_sign(name, signs, values=scores[name], file=file) == "lower"]
 
 
 def parse_signs(texts: Sequence[str]) -> dict[str, str]:

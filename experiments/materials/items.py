@@ -41,9 +41,10 @@ def repeats_of_lists(
 
 def repeats_note(n_rows: int, *, file: str, row: int) -> Finding:
     """The note that rows were read once although they are repeated."""
+    verb = "repeats" if n_rows == 1 else "repeat"
     message = (
-        f"{plural(n_rows, 'row')} repeat the sentence, item and condition of an earlier row, "
-        "as tables do that list a stimulus for each list: each is read once."
+        f"{plural(n_rows, 'row')} {verb} the sentence, item and condition of an earlier row, "
+        "as tables do that name a stimulus for each list: each is read once."
     )
     return Finding("note", "repeated_rows", message, file=file, row=row)
 

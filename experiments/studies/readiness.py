@@ -325,7 +325,10 @@ def _finding_line(
     """One kind of finding: done where the items that it names are left out."""
     key, name = ("fillers", "Fillers") if is_of_fillers else ("materials", "Materials")
     label = f"{name}: {code.replace('_', ' ')}"
-    meaning = LEFT_OUT_FOR.get(code, "")
+    messages = (
+        (row["message"] for row in materials.report["findings"] if row["code"] == code) if materials else ()
+    )
+    meaning = LEFT_OUT_FOR.get(code) or next(iter(messages), "").rstrip(".")
     times = f"{plural(n_findings, 'finding')}{': ' if meaning else ''}{meaning}."
     reason = times
     if left_out is not None:

@@ -133,7 +133,10 @@ class RunSerializer(serializers.ModelSerializer[ScoringRun]):
         read_only_fields = fields
 
 
-SIGN = "Which scores of a table mean a better sentence; needed for surprisal, perplexity and loss."
+SIGN = (
+    "Which scores of a table mean a better sentence; needed for surprisal, perplexity, loss and columns with "
+    "positive values only."
+)
 
 
 class RunRequest(serializers.Serializer[Any]):

@@ -239,7 +239,7 @@ METHOD_CHOICES = [(name, METHOD_LABELS.get(name, name)) for name in METHODS]
 
 
 SIGN_CHOICES = [
-    ("", "higher, unless the column’s name says otherwise"),
+    ("", "higher, unless name or values suggest otherwise"),
     ("higher", "higher is better: log probability"),
     ("lower", "lower is better: surprisal, perplexity, loss (values are negated)"),
 ]
@@ -251,7 +251,8 @@ def sign_field() -> forms.ChoiceField:
         choices=SIGN_CHOICES,
         required=False,
         label="Which scores are better?",
-        help_text="A column named surprisal, perplexity or loss has to be confirmed.",
+        help_text="A column named surprisal, perplexity or loss, or with positive values only, has to be "
+        "confirmed.",
     )
 
 

@@ -21,7 +21,7 @@ from analysis.files import read_column_names, read_table
 from analysis.scoring.base import Spec
 from analysis.scoring.conventions import conventions_text, scoring_conventions
 from analysis.scoring.model_uri import with_revisions
-from analysis.scoring.orientation import asks_for_sign
+from analysis.scoring.orientation import is_unclear
 from analysis.scoring.scorers.tables import COUNTS
 from analysis.table_forms import SENTENCES, read_number_columns
 from experiments.accounts.history import deleted_values
@@ -70,8 +70,8 @@ def request_scoring(
     uploads = save_uploads(user, [file], purpose=PURPOSE, options={}, lab=experiment.lab)
     with deleted_on_error(uploads):
         if kind == "csv":
-            # Names only: the values are checked in the job, which states the file by its own name.
-            check_signs([column] if column else _columns(uploads), sign)
+            unclear = _unclear_columns(uploads)
+            check_signs([name for name in [column] if name in unclear] if column else unclear, sign)
         return _create_run(
             experiment,
             materials,
@@ -96,7 +96,7 @@ def request_score_sets(
 ) -> list[ScoringRun]:
     """Score with every column of a table; a second table describes how each was scored and trained.
 
-    ``sign`` concerns the columns named as surprisal, perplexity or loss.
+    ``sign`` concerns the columns named as surprisal, perplexity or loss, or with positive values only.
     """
     materials = study_materials(experiment)
     if scorer_kind(str(file.name)) != "csv":
@@ -118,9 +118,11 @@ def request_score_sets(
                 file=uploads[0].name,
                 remedy="Split it, or leave out columns that are no scores.",
             )
-        check_signs(columns, sign)
+        unclear = _unclear_columns(uploads)
+        check_signs([name for name in columns if name in unclear], sign)
         models_table = roster(columns, _training_roster(models))
-        return _set_runs(experiment, materials, uploads[0], models_table, sign=sign, user=user)
+        signs = dict.fromkeys(unclear, sign)
+        return _set_runs(experiment, materials, uploads[0], models_table, signs=signs, user=user)
 
 
 def _set_runs(
@@ -129,7 +131,7 @@ def _set_runs(
     upload: Upload,
     models_table: pd.DataFrame,
     *,
-    sign: str,
+    signs: Mapping[str, str],
     user: User | None,
 ) -> list[ScoringRun]:
     return [
@@ -140,7 +142,7 @@ def _set_runs(
             name=str(row["name"]),
             method=str(row["method"]),
             column=str(row["model"]),
-            sign=sign if asks_for_sign(str(row["model"])) else "",
+            sign=signs.get(str(row["model"]), ""),
             training=_training(row),
             user=user,
         )
@@ -159,12 +161,6 @@ def _training_roster(models: "File[bytes] | None") -> pd.DataFrame | None:
             return read_roster(path)
 
 
-def _columns(uploads: Sequence[Upload]) -> list[str]:
-    """Return the columns of a table of scores; of a large one by its beginning alone."""
-    with local_copies(uploads) as (path,), named_errors(path, uploads[0].name):
-        return read_column_names(path) if is_large(uploads) else list(read_table(path).columns)
-
-
 def _score_columns(uploads: Sequence[Upload]) -> list[str]:
     """Return the columns that may be scores; the values of a large table are checked in its jobs only."""
     with local_copies(uploads) as (path,), named_errors(path, uploads[0].name):
@@ -181,13 +177,22 @@ def score_columns(path: Path) -> list[str]:
     return [str(name) for name in table.columns if name not in COUNTS]
 
 
-def check_signs(columns: Sequence[str], sign: str) -> None:
-    """Refuse a column whose name suggests that lower is better, unless the sign was chosen."""
-    unclear = [name for name in columns if asks_for_sign(name)]
+def _unclear_columns(uploads: Sequence[Upload]) -> list[str]:
+    """Return the columns that need a sign; of a large table by their names alone, its job sees the values."""
+    with local_copies(uploads) as (path,), named_errors(path, uploads[0].name):
+        if is_large(uploads):
+            return [name for name in read_column_names(path) if is_unclear(name)]
+        table = read_table(path).drop(columns=[*KEYS, *COUNTS, *SENTENCES.optional], errors="ignore")
+        numbers = table.apply(pd.to_numeric, errors="coerce")  # the job says what is no number
+        return [str(name) for name in table if is_unclear(str(name), numbers[name])]
+
+
+def check_signs(unclear: Sequence[str], sign: str) -> None:
+    """Refuse columns that need a sign, unless it was chosen."""
     if unclear and not sign:
         raise BadInput(
-            f"{', '.join(unclear)}: does a higher or a lower value mean a better sentence? By the name, it "
-            "may be lower, as in surprisal, perplexity and loss.",
+            f"{', '.join(unclear)}: does a higher or a lower value mean a better sentence? By the name, or "
+            "because all values are above 0, it may be lower, as in surprisal, perplexity and loss.",
             column="sign",
             remedy="Choose one and upload the file again.",
         )

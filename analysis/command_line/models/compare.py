@@ -10,9 +10,9 @@ from ...comparison.in_depth.models import read_roster
 from ...comparison.in_depth.report import depth_document
 from ...comparison.pairs import pair_table
 from ...comparison.report import comparison_document
-from ...comparison.text_tables import comparison_text, depth_text, paradigms_text
+from ...comparison.text_tables import comparison_text, depth_text, inverted_text, paradigms_text
 from ...scoring.conventions import recorded_specs, recorded_text
-from ...scoring.orientation import column_sign, parse_signs
+from ...scoring.orientation import parse_signs
 from ..output import CommandOutput
 
 
@@ -104,14 +104,15 @@ class FileComparison(CommandOutput):
         document = comparison_document(table, constants=options["constant"], **conventions)
         if options["in_depth"]:
             document["depth"] = depth_document(table, models=models, **conventions)
-        columns = [str(name) for name in scores.columns if name != "sentence_id"]
-        document["negated"] = [name for name in columns if column_sign(name, signs) == "lower"]
+        document["negated"] = scores.attrs["negated"]
         document["scoring"] = recorded_specs(options["scores"], columns=list(scores.columns))
         if options["json"]:
             self.print_json(document)
         else:
             self.stdout.write(comparison_text(document))
             self.stdout.write(recorded_text(document["scoring"]))
+            for name in document["inverted"]:
+                self.stdout.write(inverted_text(name))
             if document["negated"]:
                 self.stdout.write(f"negated, because lower is better: {', '.join(document['negated'])}")
             if options["by_paradigm"]:

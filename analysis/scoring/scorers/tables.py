@@ -31,8 +31,8 @@ class TableScorer:
 
     Columns ``n_tokens`` and ``unigram_logprob``, where present, serve the measures that need them; without
     ``n_tokens``, words between white space are counted. ``sign=lower`` negates the scores; a column named as
-    surprisal, perplexity or loss needs a sign. A file of counts written by ``manage.py score`` gives
-    every measure again; ``source`` describes how those counts were computed.
+    surprisal, perplexity or loss, or with positive values only, needs a sign. A file of counts written by
+    ``manage.py score`` gives every measure again; ``source`` describes how those counts were computed.
     """
 
     OPTIONS = (COLUMN, SIGN, CONTEXT)
@@ -43,7 +43,8 @@ class TableScorer:
         self.file, self.contexts = uri.target, context_rule(options)
         self.table, self.key = read_number_columns(uri.target, keys=("sentence_id", "sentence"))
         self.column = self._column(options["column"])
-        self.sign = column_sign(self.column, {self.column: options["sign"]}, file=uri.target)
+        signs = {self.column: options["sign"]}
+        self.sign = column_sign(self.column, signs, values=self.table[self.column], file=uri.target)
         self.source = read_source(uri.target, column=self.column, n_sentences=len(self.table))
         self.spec = Spec(
             uri=uri.uri,

@@ -50,6 +50,20 @@ from experiments.materials.schema import (
 )
 
 _DISCARDED = {"x", "1", "true", "yes", "discard"}
+MEDIA_ENDINGS = (
+    ".wav",
+    ".mp3",
+    ".ogg",
+    ".m4a",
+    ".png",
+    ".jpg",
+    ".jpeg",
+    ".gif",
+    ".svg",
+    ".mp4",
+    ".webm",
+    ".mov",
+)
 MEDIA_COLUMNS = {"audio", "sound", "image", "picture", "video", "audio_file", "image_file", "video_file"}
 
 
@@ -324,13 +338,19 @@ def _columns_to_check(
     uses = {*columns.values(), *(part for use in COLUMN_USES for part in mapping.get(use, "").split(JOINT))}
     joined = columns.get("condition", "").split(JOINT)
     free = [str(name) for name in sheet.frame.columns if name not in {*uses, *joined}]
-    media = [name for name in free if simple_name(name) in MEDIA_COLUMNS]
-    if media:
-        message = f"column {media[0]} names a file; sentences are shown as text, without sound or picture."
-        yield Finding("warning", "not_shown", message, file=sheet.file)
+    for name in free:
+        if simple_name(name) in MEDIA_COLUMNS or _are_media(sheet, name):
+            message = f"column {name} names files; sentences are shown as text, without sound or picture."
+            yield Finding("warning", "not_shown", message, file=sheet.file)
     missing = {name: field for name, field in SENTENCE_FIELDS.items() if name not in {*columns, *mapping}}
     for name, column in near_columns(free, missing).items():
         yield Finding("warning", "near_name", _about_near(sheet, name, column), file=sheet.file)
+
+
+def _are_media(sheet: Sheet, column: str) -> bool:
+    """Whether the filled cells of a column end as names of sound, picture or video files do."""
+    cells = [text for text in _texts(sheet, {column: column}, column) if text]
+    return bool(cells) and all(text.lower().rstrip().endswith(MEDIA_ENDINGS) for text in cells)
 
 
 def _about_near(sheet: Sheet, field: str, column: str) -> str:

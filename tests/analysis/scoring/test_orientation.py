@@ -66,6 +66,24 @@ def test_compare_negates_a_loss_when_requested(files):
     assert compared(files, "--sign", "higher") == ({"gpt2_surprisal": 0.0, "bert": 1.0}, [])
 
 
+def test_positive_values_and_inverted_columns_are_named(tmp_path):
+    pairs = "\n".join(["pair_id,good_id,bad_id", *(f"p{n},g{n},b{n}" for n in range(20))])
+    (tmp_path / "pairs.csv").write_text(pairs)
+
+    def compare(good, bad, *options):
+        rows = [f"{member}{n},{value}" for n in range(20) for member, value in (("g", good), ("b", bad))]
+        (tmp_path / "scores.csv").write_text("\n".join(["sentence_id,gpt2", *rows]))
+        out = StringIO()
+        files = ["--pairs", str(tmp_path / "pairs.csv"), "--scores", str(tmp_path / "scores.csv")]
+        call_command("compare", *files, *options, stdout=out)
+        return " ".join(out.getvalue().split())
+
+    with pytest.raises(CommandError, match="no log probability is above 0"):
+        compare(25.1, 36.2)
+    assert "gpt2 is lower for nearly all good members" not in compare(25.1, 36.2, "--sign", "lower")
+    assert "--sign gpt2=lower" in compare(-36.2, -25.1)
+
+
 def test_a_sign_of_a_column_that_no_file_has_is_refused(files):
     with pytest.raises(CommandError, match="unknown column of scores 'gpt2_ppl'"):
         compared(files, "--sign", "gpt2_ppl=lower", "gpt2_surprisal=lower")

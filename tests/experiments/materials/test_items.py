@@ -122,10 +122,11 @@ def test_json_arrays_are_read_on_one_line_or_many(write_file):
 
 
 def test_what_participants_do_not_see_is_said(write_file):
-    rows = ["sentence_id,sentence,context,audio", "a,He left.,John came in.,a.mp3"]
+    rows = ["sentence_id,sentence,context,picture,heard", "a,He left.,John came in.,a,a.mp3"]
     findings = read_materials([write_file("contexts.csv", "\n".join(rows))]).findings
     said = [finding.message for finding in findings if finding.code == "not_shown"]
-    assert len(said) == 2 and "not shown" in said[0] and "a file" in said[1]
+    assert len(said) == 3 and "not shown" in said[0]
+    assert "picture names files" in said[1] and "heard names files" in said[2]
 
 
 @pytest.mark.django_db

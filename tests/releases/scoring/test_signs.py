@@ -36,20 +36,22 @@ def test_the_page_asks_and_then_negates(ada, name):
     assert scores_of(ScoringRun.objects.get())[:2] == [-3.0, -4.0]
 
 
-def test_other_columns_are_not_asked_and_keep_their_sign(ada):
+def test_positive_values_are_asked_about_whatever_the_name(ada):
     study = judged_study()
     address = reverse("study-score", args=[study.slug])
-    ada.post(address, {"file": losses(study, name="gpt2"), "method": "lp"})
+    refused = ada.post(address, {"file": losses(study, name="gpt2"), "method": "lp"})
+    assert refused.status_code == 400 and "all values are above 0" in refused.content.decode()
+    ada.post(address, {"file": losses(study, name="gpt2"), "method": "lp", "sign": "higher"})
     assert scores_of(ScoringRun.objects.get())[:2] == [3.0, 4.0]
 
 
 def test_only_columns_that_ask_are_negated_in_a_table_of_several(ada):
     study = judged_study()
-    rows = [f"{sentence.key},5,7" for sentence in study.materials.sentences.all()]
+    rows = [f"{sentence.key},-5,7" for sentence in study.materials.sentences.all()]
     file = ContentFile("\n".join(["sentence_id,lp_model,loss", *rows]).encode(), name="two.csv")
     ada.post(reverse("study-score-sets", args=[study.slug]), {"file": file, "sign": "lower"})
     assert {run.name: scores_of(run)[0] for run in ScoringRun.objects.all()} == {
-        "lp_model": 5.0,
+        "lp_model": -5.0,
         "loss": -7.0,
     }
 
