@@ -32,6 +32,7 @@ from judgments.imports.readers.presets import (
     recognized_format,
 )
 from judgments.imports.readers.prolific import join_demographics, read_demographic_export
+from judgments.imports.readers.registry import parse_conditions, parse_labels
 from judgments.imports.readers.shapes import OpenAnswer
 from judgments.imports.readers.table import read_judgment_table, table_rows
 from judgments.imports.store import Imported, Prepared, prepare, store
@@ -73,6 +74,19 @@ def source_options(upload: Upload) -> SourceOptions:
         sheet=chosen.get("sheet") or "",
         people=people,
         answers=answers,
+        missing=tuple(_words(chosen.get("missing"))),
+        labels=parse_labels(_words(chosen.get("labels"))),
+        where=parse_conditions(_words(chosen.get("where"))),
+    )
+
+
+def _words(text: str | None) -> list[str]:
+    """Return the parts of a field: one on each line, else separated by commas or spaces."""
+    lines = [line.strip() for line in (text or "").splitlines() if line.strip()]
+    return (
+        lines
+        if len(lines) > 1 or "=" in (text or "") and (text or "").count("=") == 1
+        else ((text or "").replace(",", " ").split())
     )
 
 

@@ -13,6 +13,7 @@ from analysis.errors import BadInput
 from analysis.text import plural
 from experiments.materials.checks import normalize_text
 from experiments.materials.markup import plain
+from experiments.materials.schema import ACCEPTABLE, UNACCEPTABLE
 from experiments.models import MaterialSet
 from judgments.imports.readers.base import JudgmentFile
 from judgments.imports.readers.materials import OF_MATERIALS, listed_rows
@@ -193,3 +194,31 @@ def _as_matched(
             "expected_first": first.where(~flipped, turned),
         }
     )
+
+
+def warn_of_inversion(read: JudgmentFile, materials: MaterialSet | None) -> JudgmentFile:
+    """Warn where sentences expected to be acceptable are judged lower than the others."""
+    rows = read.judgments[read.judgments["kind"].isin(OF_MATERIALS) & read.judgments["value"].notna()]
+    if read.task == "forced_choice":
+        share = rows["value"].groupby(rows["pair_id"]).mean().mean()
+        if not share < 0.5:
+            return read
+        found = f"the expected member was chosen in {share:.0%} of the choices"
+        remedy = "If the answers were taken the wrong way round: --labels, as 0=bad 1=good."
+    else:
+        expected = rows["expected"]
+        if materials is not None:
+            stored = dict(materials.sentences.values_list("key", "expected"))
+            expected = rows["sentence_id"].map(stored).fillna("")
+        means = rows["value"].groupby([expected, rows["sentence_id"]]).mean().groupby(level=0).mean()
+        if not {ACCEPTABLE, UNACCEPTABLE} <= set(means.index) or means[ACCEPTABLE] >= means[UNACCEPTABLE]:
+            return read
+        found = (
+            "sentences expected to be acceptable are judged lower than the others "
+            f"({means[ACCEPTABLE]:.2f} and {means[UNACCEPTABLE]:.2f} on average)"
+        )
+        low, high = read.scale
+        ends = (1.0, 0.0) if read.task == "yes_no" else (high, low)
+        reverse = "" if None in ends else f": --scale-low {ends[0]:g} --scale-high {ends[1]:g}"
+        remedy = f"If a low answer is the best one, reverse the scale{reverse}. Check the expected statuses."
+    return replace(read, warnings=(*read.warnings, f"{found}. {remedy}"))

@@ -27,7 +27,7 @@ from experiments.models import AuditEntry, Experiment, ExperimentVersion, Materi
 from experiments.studies.creation import find_experiment, free_slug
 from experiments.studies.lifecycle import document_sha256
 from judgments.imports.insert import insert_sessions, known_names, update_demographics
-from judgments.imports.matching import match
+from judgments.imports.matching import match, warn_of_inversion
 from judgments.imports.readers import JudgmentFile
 from judgments.imports.readers.materials import create_materials
 from judgments.imports.repeats import resolve_repeats
@@ -121,7 +121,7 @@ def prepare(
         read, own_materials = create_materials(read)
         report = check(own_materials)
         refuse_errors(report)
-    read = resolve_repeats(read, rule=repeats)
+    read = warn_of_inversion(resolve_repeats(read, rule=repeats), materials)
     language, warning = _language(study, materials, language, own_materials)
     if warning:
         read = replace(read, warnings=(*read.warnings, warning))

@@ -127,7 +127,29 @@ class PreviewForm(ReadingForm):
         required=False,
         help_text="Intervals count participants, not rows, whatever you choose.",
     )
-    scale_low = forms.FloatField(label="Lowest point", required=False, help_text="Empty: detected.")
+    missing = forms.CharField(
+        label="Codes for no answer",
+        max_length=500,
+        required=False,
+        help_text="Answers that stand for none, such as 99 -99.",
+    )
+    labels = forms.CharField(
+        label="Meanings of the answers",
+        max_length=2000,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="Answer=meaning, such as 0=yes 1=no, or one on each line. A meaning is a number, yes, no, "
+        "good, bad, first or second.",
+    )
+    where = forms.CharField(
+        label="Rows to be read",
+        max_length=2000,
+        required=False,
+        help_text="Column=value, such as trial_type=html-button-response; empty: all.",
+    )
+    scale_low = forms.FloatField(
+        label="Lowest point", required=False, help_text="Empty: detected. Above the highest point: 1 is best."
+    )
     scale_high = forms.FloatField(label="Highest point", required=False, help_text="Empty: detected.")
     people = forms.CharField(
         label="Columns of one person each",

@@ -83,7 +83,7 @@ class SourceOptions:
     task : str
         Overrides detection.
     scale_low, scale_high : float or None
-        Ends of the scale; override detection.
+        Ends of the scale; override detection. A lowest point above the highest reverses the answers.
     encoding : str or mapping of str to str
         Overrides detection, for all files or by the file's name.
     sheet : str
@@ -92,6 +92,12 @@ class SourceOptions:
         Columns that hold the answers of one person each (``table``); names with ``*``.
     answers : tuple of str
         Columns that hold the answers to one sentence each (``table``, ``qualtrics``); names with ``*``.
+    missing : tuple of str
+        Answers that stand for no answer, such as ``99``.
+    labels : mapping of str to str
+        Answer, such as the index of a button → its meaning: a number, yes, no, good, bad, first or second.
+    where : mapping of str to tuple of str
+        Column of the file → values; other rows are left out.
     """
 
     mapping: Mapping[str, str] = field(default_factory=dict)
@@ -102,6 +108,9 @@ class SourceOptions:
     sheet: str = ""
     people: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -233,7 +242,8 @@ def check_within_scale(
             file=file,
             row=int(first["row"]),
             column=column,
-            remedy="Correct it, or give the ends of the scale (--scale-low, --scale-high).",
+            remedy="Correct it, name codes for no answer (--missing), or give the ends of the scale "
+            "(--scale-low, --scale-high).",
         )
 
 

@@ -1,14 +1,13 @@
 """Parse the cells of a judgment file: numbers, flags, kinds of trial, times; detect task and scale."""
 
 import re
-from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from analysis.errors import BadInput, UnknownName
+from analysis.errors import BadInput
 from experiments.tasks.magnitude_estimation import LARGEST
 
 #: Cells without an answer. NaN is an error instead: programs write it for broken numbers.
@@ -167,85 +166,3 @@ def whole_number(text: str) -> int | None:
 
 
 TASKS = ("forced_choice", "likert", "yes_no", "magnitude_estimation", "slider")
-_LONGEST_LIKERT = 11
-
-
-def parse_values(cells: pd.Series, *, column: str, file: str) -> pd.Series:
-    """Parse answers: as yes and no if every answer is one of these, else as numbers."""
-    levels = [level for level in cells.unique() if strip_cell(level)]
-    if not levels:
-        raise BadInput(
-            "the column of answers is empty in every row.",
-            file=file,
-            column=column,
-            remedy="Map value to the column that holds the answers.",
-        )
-    if levels and not any(any(sign.isdigit() for sign in level) for level in levels):
-        words = {level: parse_flag(level) for level in levels}
-        if None not in words.values():
-            return cells.map({level: float(bool(flag)) for level, flag in words.items()}).astype("float64")
-    return parse_numbers(cells, column=column, file=file)
-
-
-def guess_task(
-    values: pd.Series, columns: Mapping[str, str], frame: pd.DataFrame, *, stated: str, file: str
-) -> tuple[str, str]:
-    """Return the task of a file, and how it was determined."""
-    if stated:
-        if stated not in TASKS:
-            raise UnknownName("task", stated, TASKS)
-        return stated, f"task {stated}, as requested"
-    if "task" in columns:
-        tasks = sorted({strip_cell(cell) for cell in frame[columns["task"]].unique()} - {""})
-        if len(tasks) > 1:
-            raise BadInput(
-                f"the file holds several tasks ({', '.join(tasks)}).",
-                file=file,
-                column=columns["task"],
-                remedy="Import one task per study.",
-            )
-        if tasks and tasks[0] not in TASKS:
-            raise UnknownName("task", tasks[0], TASKS)
-        if tasks:
-            return tasks[0], f"task {tasks[0]}, as stated in the file"
-    task = _likely_task(values.dropna().to_numpy(), pairs=bool({"pair_id", "good", "good_id"} & set(columns)))
-    return task, f"task {task}, detected from the values; set the task if this is wrong"
-
-
-def _likely_task(values: np.ndarray, *, pairs: bool) -> str:
-    if np.isin(values, (0.0, 1.0)).all():
-        return "forced_choice" if pairs else "yes_no"
-    is_whole = bool((values % 1 == 0).all())
-    if is_whole and values.min() >= 0 and values.max() <= _LONGEST_LIKERT:
-        return "likert"
-    if values.min() >= 0 and (values.max() <= 1 or (is_whole and values.max() == 100)):
-        return "slider"
-    return "magnitude_estimation"
-
-
-def infer_scale(
-    task: str, values: pd.Series, *, low: float | None, high: float | None
-) -> tuple[tuple[float | None, float | None], str]:
-    """Return the lowest and highest point of a task's scale, and how they were determined."""
-    if low is not None and high is not None and low >= high:
-        raise BadInput(
-            f"a scale from {low:g} to {high:g} is empty.", remedy="Give --scale-low below --scale-high."
-        )
-    if task in ("forced_choice", "yes_no"):
-        return (0.0, 1.0), "scale 0 to 1"
-    if task == "magnitude_estimation":
-        return (low, high), "scale without limits (magnitude estimation)"
-    answered = values.dropna()
-    smallest, largest = (float(answered.min()), float(answered.max())) if len(answered) else (1.0, 7.0)
-    if task == "slider":
-        guess = (0.0, 1.0 if largest <= 1 else 100.0)
-    else:
-        guess = (min(smallest, 1.0), max(largest, 2.0))
-    scale = (guess[0] if low is None else low, guess[1] if high is None else high)
-    stated = low is not None and high is not None
-    how = (
-        "as requested"
-        if stated
-        else "detected from the values; set its lowest and highest point if this is wrong"
-    )
-    return scale, f"scale {scale[0]:g} to {scale[1]:g}, {how}"

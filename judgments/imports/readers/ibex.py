@@ -13,6 +13,7 @@ import pandas as pd
 from analysis.errors import BadInput, MissingColumns
 from experiments.materials.encoding import Decoded, read_text
 from experiments.materials.schema import simple_name
+from judgments.imports.readers.answers import read_answers, select_rows
 from judgments.imports.readers.base import (
     JudgmentFile,
     SourceOptions,
@@ -25,12 +26,9 @@ from judgments.imports.readers.base import (
 from judgments.imports.readers.cells import (
     EMPTY,
     agreed_answer,
-    guess_task,
-    infer_scale,
     parse_flag,
     parse_kind,
     parse_numbers,
-    parse_values,
 )
 from judgments.imports.readers.pcibex import PARTICIPANT_NAMES, raw_lines, readable
 
@@ -38,11 +36,16 @@ _NAMES = {
     "time results were received": "received",
     "results reception time": "received",
     "md5 hash of participant's ip address": "hash",
+    "md5 hash that hopefully uniquely identifies participant": "hash",
     "controller name": "controller",
     "item number": "number",
     "element number": "element",
     "type": "type",
     "group": "group",
+    "order": "number",  # the four names that PCIbex Farm gives to classic controllers
+    "inner element number": "element",
+    "label": "type",
+    "latin square group": "group",
     "field name": "field",
     "value": "value",
     "sentence (or sentence md5)": "sentence",
@@ -51,7 +54,7 @@ _NAMES = {
     "whether or not answer was correct (null if n/a)": "correct",
     "time taken to answer": "rt_ms",
 }
-_NEEDED = ("received", "hash", "number", "type", "group", "answer")
+_NEEDED = ("received", "hash", "controller", "number", "element", "type", "group", "answer")
 _MD5 = re.compile(r"[0-9a-f]{32}")
 _NATIVE = re.compile(r"nativ|mother", re.IGNORECASE)
 
@@ -68,21 +71,21 @@ def read_ibex(path: Path, options: SourceOptions) -> JudgmentFile:
     decoded = read_text(path, encoding=options.encoding)
     lines = _rename_columns(raw_lines(decoded), decoded)
     lines["session"] = _sessions(lines)
-    answers = lines[_stated_values(lines, "answer") != ""]
-    is_question = _stated_values(answers, "correct") != ""
-    judged = answers[~is_question]
+    answers = lines[lines["answer"] != ""]
+    is_question = _is_comprehension(answers)
+    named = answers[~is_question].rename(columns={name: label for label, name in _NAMES.items()})
+    where = {name.lower(): values for name, values in options.where.items()}
+    judged = answers.loc[select_rows(named, where, file=decoded.file).index]
     refuse_empty(judged, file=decoded.file, remedy="Give raw results with AcceptabilityJudgment or Question.")
     rows = judged["row"].astype(int)
     cells = judged["answer"].map(readable).set_axis(rows)
-    values = parse_values(cells, column="Answer", file=decoded.file)
-    task, task_note = guess_task(values, {}, pd.DataFrame(), stated=options.task, file=decoded.file)
-    scale, scale_note = infer_scale(task, values, low=options.scale_low, high=options.scale_high)
-    trials = _trials(lines, judged, values, decoded.file)
-    check_within_scale(trials, scale, column="Answer", file=decoded.file)
+    read = read_answers(cells, options, column="Answer", file=decoded.file)
+    trials = _trials(lines, judged, read.values, decoded.file)
+    check_within_scale(trials, read.scale, column="Answer", file=decoded.file)
     people, background = _people(lines)
     sessions = lines.drop_duplicates("session")
     rated = set(trials["session"])
-    notes = [task_note, scale_note]
+    notes = list(read.notes)
     if is_question.any():
         notes.append(f"{int(is_question.sum())} answers to comprehension questions are left out")
     if not (trials["text"] != "").all():
@@ -90,7 +93,7 @@ def read_ibex(path: Path, options: SourceOptions) -> JudgmentFile:
     return JudgmentFile(
         "ibex",
         decoded.file,
-        task,
+        read.task,
         trials,
         session_frame(
             {
@@ -102,12 +105,21 @@ def read_ibex(path: Path, options: SourceOptions) -> JudgmentFile:
             }
         ),
         _participants(people, background),
-        scale=scale,
+        scale=read.scale,
         description=decoded.description,
         mapping={"value": "Answer", "condition": "Type", "item": "Group", "rt_ms": "Time taken to answer"},
         notes=tuple(notes),
+        warnings=read.warnings,
         inferred=decoded.check,
     )
+
+
+def _is_comprehension(answers: pd.DataFrame) -> "pd.Series[bool]":
+    """Return which answers are right or wrong, unanswered ones of the same questions included."""
+    is_rated = _stated_values(answers, "correct") != ""
+    place = answers["controller"] + "\0" + answers["element"] + "\0" + answers["type"]
+    is_silent = _stated_values(answers, "answer") == ""
+    return is_rated | is_silent & place.isin(place[is_rated])
 
 
 def _rename_columns(lines: pd.DataFrame, decoded: Decoded) -> pd.DataFrame:
@@ -162,7 +174,7 @@ def _trials(lines: pd.DataFrame, judged: pd.DataFrame, values: pd.Series, file: 
             "condition": kinds.array,
             "sentence_id": (item + ":" + kinds).array,
             "text": _texts(lines, judged).array,
-            "response": judged["answer"].map(readable).array,
+            "response": judged["answer"].map(readable).where(values.notna().to_numpy(), "").array,
             "value": values.to_numpy(),
             "status": np.where(values.isna(), "missing", "answered").astype(object),
             "rt_ms": times.to_numpy(),

@@ -1,7 +1,8 @@
 """Data of jsPsych: JSON (one run, several, or one per line) or CSV, with the fields jsPsych writes.
 
-A row is a judgment if it has an item, a sentence or a sentence_id, or (where no row has one) a stimulus and a
-numeric response. ``response`` counts buttons and ``survey-likert`` points from 0, as jsPsych does.
+A row is a judgment if it has an item, a sentence or a sentence_id (as mapped, else by name), or, where no row
+has one, a stimulus, and an answer. An unanswered row is a missing judgment if its item has no other row of
+that participant. Indexes of buttons become their labels where the data hold them, as ``choices``.
 """
 
 import html
@@ -20,8 +21,10 @@ from experiments.materials.encoding import Decoded, read_text
 from experiments.materials.readers.json_text import NotJSON, parse_json
 from experiments.materials.readers.sheets import json_lines, object_frame
 from experiments.materials.schema import simple_name
-from judgments.imports.readers.base import JudgmentFile, Rows, SourceOptions, refuse_empty
+from judgments.imports.readers.answers import Clues, task_of_kind
+from judgments.imports.readers.base import JudgmentFile, Rows, SourceOptions
 from judgments.imports.readers.cells import whole_number
+from judgments.imports.readers.shapes import OpenAnswer
 from judgments.imports.readers.table import NEVER_KEPT, judgments_from_rows
 
 _PARTICIPANT = (
@@ -35,7 +38,18 @@ _PARTICIPANT = (
     "run_id",
 )
 _OWN = ("item", "item_id", "sentence_id", "sentence", "pair_id")
+_STATED = ("value", "rating", "judgment", "judgement")
+_ANSWERS = (
+    "response",
+    "responses",
+    "button_pressed",
+    "button_response",
+    "key_press",
+    "keyboard_response",
+)  # names of jsPsych 8 to 6 and of plugins with several answers
 _QUESTIONS = ("survey-text", "survey-multi-choice", "survey-multi-select", "survey-html-form", "survey")
+_LABELS = ("choices", "labels", "button_labels", "options")
+_ANSWER = "response"
 Trial = dict[str, Any]
 
 
@@ -49,23 +63,33 @@ def read_jspsych(path: Path, options: SourceOptions) -> JudgmentFile:
             file=path.name,
             remedy="Give the data as jsPsych saves them.",
         )
+    trials = [_with_variables(trial) for trial in trials]
     name_column, notes = _name_participants(trials, path.stem)
     frame = object_frame(trials, rows, n_bytes=len(decoded.text), file=path.name)
     frame = frame[[name for name in frame.columns if simple_name(str(name)) not in NEVER_KEPT]]
-    judged = frame[_is_judgment(frame)]
-    refuse_empty(judged, file=path.name, remedy="Save item or sentence with each judgment trial's data.")
+    frame = frame.map(_cell)
+    answers = _answers(frame, options, path.name)
+    is_judged, is_own = _judged_rows(frame, answers, options)
+    if not is_judged.any():
+        raise _no_judgments(frame, path.name)
+    judged, given = frame[is_judged], answers[is_judged]
+    given, remarks = _moved_sliders(judged, given)
+    clues, given = _clues(judged, given, path.name)
     texts = judged.drop(columns=[name for name in judged.columns if judged[name].isna().all()]).map(_text)
-    mapping = _mapping(texts, name_column) | dict(options.mapping)
-    left_out = len(frame) - len(judged)
-    remarks: tuple[str, ...] = (f"{left_out} rows are no judgments (instructions, surveys and the like)",)
-    if "response" in mapping.values() and "value" not in options.mapping:
-        remarks += ("responses of buttons and survey-likert count from 0, as jsPsych writes them",)
+    mapping = _mapping(texts, name_column, is_own=is_own) | dict(options.mapping)
+    if not (given.name and given.name in texts.columns):
+        given = given.rename(_ANSWER)
+    texts = texts.assign(**{str(given.name): given.map(_text)})
+    mapping["value"] = str(given.name)
+    if left_out := len(frame) - len(judged):
+        remarks.insert(0, f"{left_out} rows are no judgments (instructions, surveys and the like)")
     read = judgments_from_rows(
         Rows(texts, path.name, description, (*notes, *remarks), decoded.check),
         replace(options, mapping=mapping),
         format="jspsych",
+        clues=clues,
     )
-    background = _background(frame, name_column)
+    background = _background(frame[~is_judged], name_column)
     people = read.participants.assign(
         background=pd.Series(
             [background.get(name, {}) for name in read.participants["participant"]],
@@ -74,6 +98,218 @@ def read_jspsych(path: Path, options: SourceOptions) -> JudgmentFile:
         )
     )
     return replace(read, participants=people)
+
+
+def _no_judgments(frame: pd.DataFrame, file: str) -> BadInput:
+    kinds = sorted({str(kind) for kind in frame.get("trial_type", pd.Series(dtype=object)).dropna()})
+    return BadInput(
+        "no row has an answer together with an item, a sentence or a stimulus.",
+        file=file,
+        remedy="Save item or sentence with each judgment trial's data, or map them (item=trial_index where "
+        "all see one order); name the answer by --map value=NAME. The kinds of trials are "
+        f"{', '.join(kinds[:10])}; the columns are {', '.join(map(str, list(frame.columns)[:40]))}.",
+    )
+
+
+def _with_variables(trial: Trial) -> Trial:
+    """Return a trial with the variables of its timeline as fields of its own."""
+    variables = _parsed(trial.get("timeline_variables"))
+    if not isinstance(variables, Mapping):
+        return trial
+    rest = {name: cell for name, cell in trial.items() if name != "timeline_variables"}
+    return {**{str(name): cell for name, cell in variables.items()}, **rest}
+
+
+def _parsed(cell: Any) -> Any:
+    """Return the object or list that a cell of CSV holds as JSON; other cells as they are."""
+    if isinstance(cell, str) and cell.lstrip()[:1] in ("{", "["):
+        try:
+            return parse_json(cell, file="")
+        except BadInput:
+            return cell
+    return cell
+
+
+def _cell(cell: Any) -> Any:
+    """Return a cell with None where there is nothing; CSV writes ``null`` or nothing."""
+    if _is_nothing(cell):
+        return None
+    return None if isinstance(cell, str) and cell.strip() in ("", "null") else cell
+
+
+def _answers(frame: pd.DataFrame, options: SourceOptions, file: str) -> pd.Series:
+    """Return the answer of each row; the mapping names a column or a question of the response."""
+    wanted = options.mapping.get("value") or options.mapping.get("response") or ""
+    if wanted in frame.columns:
+        found = frame[wanted].map(_parsed)
+        return found.map(lambda cell: _only(cell)).rename(wanted)
+    stated = [name for name in _STATED if name in frame.columns]
+    if stated and not wanted:
+        return frame[stated[0]].rename(stated[0])
+    found = pd.Series([None] * len(frame), index=frame.index, dtype=object)
+    for name in _ANSWERS:
+        if name in frame.columns:
+            own = frame[name].map(_key_name if name == "key_press" else _parsed)
+            found = found.where(found.notna(), own)
+    if not wanted:
+        return found.rename(_ANSWER)
+    names = dict.fromkeys(str(name) for cell in found if isinstance(cell, Mapping) for name in cell)
+    if wanted not in names:
+        raise OpenAnswer(
+            f"no column and no question of a response is {wanted!r}.",
+            file=file,
+            remedy="Map value to the answer.",
+            choices=[*names, *(name for name in _ANSWERS if name in frame.columns)],
+        )
+    chosen = found.map(lambda cell: cell.get(wanted) if isinstance(cell, Mapping) else None)
+    return chosen.rename(wanted if wanted not in frame.columns else _ANSWER)
+
+
+def _only(cell: Any) -> Any:
+    return next(iter(cell.values())) if isinstance(cell, Mapping) and len(cell) == 1 else cell
+
+
+def _key_name(code: Any) -> Any:
+    """Return the key of a code, as version 6 saves it; digits and letters only."""
+    number = None if _is_nothing(code) else whole_number(str(code).removesuffix(".0"))
+    if number is None:
+        return code
+    if 96 <= number <= 105:  # the number pad
+        return str(number - 96)
+    return chr(number).lower() if 48 <= number <= 57 or 65 <= number <= 90 else code
+
+
+def _judged_rows(
+    frame: pd.DataFrame, answers: pd.Series, options: SourceOptions
+) -> tuple["pd.Series[bool]", bool]:
+    """Return which rows are judgments, unanswered ones included, and whether they have names of their own."""
+    fields = ("item", "sentence_id", "sentence", "pair_id", "good")
+    mapped = [part for name in fields for part in _parts(options.mapping.get(name, ""), frame)]
+    own = mapped or [name for name in frame.columns if simple_name(str(name)) in {*_OWN, "good"}]
+    shown = own or [name for name in frame.columns if name == "stimulus"]
+    nothing = pd.Series(False, index=frame.index)
+    if not shown:
+        return nothing, False
+    is_shown = frame[shown].notna().any(axis=1)
+    is_chosen = bool(options.mapping.get("value"))
+    is_answered = answers.notna() & is_shown & (~_is_question(frame) | is_chosen & bool(own))
+    if not own:
+        is_answered &= answers.map(lambda cell: not isinstance(cell, Mapping) or len(cell) == 1)
+    keys = _joined(frame[[*_people_columns(frame), *shown]])
+    texts = frame[[*shown, *([] if "stimulus" in shown or "stimulus" not in frame else ["stimulus"])]]
+    trial = _joined(texts)
+    kinds = frame["trial_type"] if "trial_type" in frame.columns else pd.Series("", index=frame.index)
+    is_silent = is_shown & answers.isna() & kinds.isin(kinds[is_answered].unique())
+    is_silent &= ~keys.isin(keys[is_answered]) & ~_is_question(frame)
+    is_constant = _is_constant(frame, shown) if own else ~trial.isin(trial[is_answered])
+    is_silent &= ~is_constant
+    is_silent &= ~keys.where(is_silent).duplicated(keep="last")
+    return is_answered | is_silent, bool(own)
+
+
+def _joined(frame: pd.DataFrame) -> "pd.Series[str]":
+    cells = frame.map(str).to_numpy().tolist()
+    return pd.Series(["\0".join(row) for row in cells], index=frame.index, dtype=object)
+
+
+def _is_constant(frame: pd.DataFrame, own: list[str]) -> "pd.Series[bool]":
+    """Return which rows show a stimulus that several items share, such as a fixation cross."""
+    if "stimulus" not in frame.columns:
+        return pd.Series(False, index=frame.index)
+    names, stimuli = _joined(frame[own]), _joined(frame[["stimulus"]])
+    n_names = names.groupby(stimuli).transform("nunique")
+    has_several = stimuli.groupby(names).transform("nunique") > 1
+    return (n_names > 1) & has_several
+
+
+def _parts(column: str, frame: pd.DataFrame) -> list[str]:
+    return (
+        [column] if column in frame.columns else [part for part in column.split("+") if part in frame.columns]
+    )
+
+
+def _people_columns(frame: pd.DataFrame) -> list[str]:
+    simple = {simple_name(str(name)): str(name) for name in frame.columns}
+    return [simple[name] for name in _PARTICIPANT if name in simple][:1]
+
+
+def _is_question(frame: pd.DataFrame) -> "pd.Series[bool]":
+    if "trial_type" not in frame.columns:
+        return pd.Series(False, index=frame.index)
+    return frame["trial_type"].astype(str).str.removeprefix("jsPsych-").isin(_QUESTIONS)
+
+
+def _moved_sliders(judged: pd.DataFrame, answers: pd.Series) -> tuple[pd.Series, list[str]]:
+    """Empty the answers of sliders that stayed where they began."""
+    if "slider_start" not in judged.columns:
+        return answers, []
+    start, end = (pd.to_numeric(cells, errors="coerce") for cells in (judged["slider_start"], answers))
+    is_unmoved = (start == end).to_numpy()
+    if not is_unmoved.any():
+        return answers, []
+    note = f"{int(is_unmoved.sum())} sliders were not moved (response = slider_start) and count as missing"
+    return answers.where(~is_unmoved, None), [note]
+
+
+def _clues(judged: pd.DataFrame, answers: pd.Series, file: str) -> tuple[Clues, pd.Series]:
+    """Return what the types of the trials state, and the answers, as labels where the data hold them."""
+    questions = dict.fromkeys(str(name) for cell in answers if isinstance(cell, Mapping) for name in cell)
+    if any(isinstance(cell, Mapping) and len(cell) > 1 for cell in answers):
+        raise OpenAnswer(
+            "a response has several answers.",
+            file=file,
+            remedy="Map value to the one that is the judgment.",
+            choices=list(questions),
+        )
+    answers = answers.map(_only)
+    kinds = (
+        judged["trial_type"].dropna().astype(str).str.removeprefix("jsPsych-")
+        if "trial_type" in judged
+        else []
+    )
+    names = list(dict.fromkeys(kinds))
+    tasks = {task_of_kind(name) for name in names}
+    if "slider" in tasks and len(tasks) > 1:
+        raise BadInput(
+            f"trials of several kinds are judged: {', '.join(names)}.",
+            file=file,
+            column="trial_type",
+            remedy=f"Import one kind: --where trial_type={names[0]}.",
+        )
+    is_index = any("button" in name or "likert" in name for name in names) or "button_pressed" in judged
+    if answers.name in _STATED or not is_index:
+        task = next(iter(tasks)) if len(tasks) == 1 else ""
+        return Clues(task, f"as trial_type {names[0]!r} states" if task else ""), answers
+    labelled, points = _button_labels(judged, answers)
+    if labelled is not None:
+        return Clues(), labelled
+    if tasks == {"likert"}:
+        return Clues("likert", f"as trial_type {names[0]!r} states", is_index=True), answers
+    return Clues(
+        "", f"as trial_type {names[0]!r} states" if names else "", is_index=True, points=points
+    ), answers
+
+
+def _is_nothing(cell: Any) -> bool:
+    return cell is None or isinstance(cell, float) and cell != cell
+
+
+def _button_labels(judged: pd.DataFrame, answers: pd.Series) -> tuple[pd.Series | None, int]:
+    """Return the labels of the buttons that were chosen, None where the data do not hold them."""
+    for name in _LABELS:
+        if name not in judged.columns:
+            continue
+        lists = judged[name].map(_parsed)
+        labels: list[str | None] = []
+        for row, answer in zip(lists, answers, strict=True):
+            number = whole_number(str(answer).removesuffix(".0")) if not _is_nothing(answer) else None
+            if _is_nothing(answer):
+                labels.append(None)
+            elif isinstance(row, list) and number is not None and number < len(row):
+                labels.append(_text(row[number]))
+        if len(labels) == len(answers):
+            return pd.Series(labels, index=answers.index, dtype=object, name=answers.name), 0
+    return None, 0
 
 
 def _trials(decoded: Decoded) -> tuple[list[Trial], list[int], str]:
@@ -138,32 +374,6 @@ def _name_participants(trials: list[Trial], stem: str) -> tuple[str, tuple[str, 
     return "participant", ("no participant is named; every run is one participant",)
 
 
-def _is_judgment(frame: pd.DataFrame) -> "pd.Series[bool]":
-    answered = (
-        frame["response"].map(_is_answer)
-        if "response" in frame.columns
-        else pd.Series(False, index=frame.index)
-    )
-    for name in ("value", "rating", "judgment"):
-        if name in frame.columns:
-            answered |= frame[name].notna() & (frame[name] != "")
-    kinds = (
-        frame["trial_type"].astype(str) if "trial_type" in frame.columns else pd.Series("", index=frame.index)
-    )
-    own_columns = [name for name in _OWN if name in frame.columns]
-    if not own_columns and "stimulus" not in frame.columns:
-        return pd.Series(False, index=frame.index)
-    stimuli = frame[own_columns or ["stimulus"]]
-    has_stimulus = (stimuli.notna() & (stimuli != "")).any(axis=1)
-    return has_stimulus & answered & ~kinds.str.removeprefix("jsPsych-").isin(_QUESTIONS)
-
-
-def _is_answer(response: Any) -> bool:
-    if isinstance(response, Mapping):
-        return len(response) == 1
-    return response is not None and response == response
-
-
 def _text(cell: Any) -> str:
     """Convert a cell to text: the value of a survey's only answer, a stimulus without markup."""
     if isinstance(cell, str) and cell.startswith("{"):
@@ -181,25 +391,24 @@ def _text(cell: Any) -> str:
     return html.unescape(re.sub(r"<[A-Za-z/][^>]*>", "", text)).strip() if "<" in text else text
 
 
-def _mapping(texts: pd.DataFrame, name_column: str) -> dict[str, str]:
+def _mapping(texts: pd.DataFrame, name_column: str, *, is_own: bool) -> dict[str, str]:
     mapping = {"participant": name_column}
     defaults = {"position": "trial_index", "rt_ms": "rt"}
     mapping |= {field: column for field, column in defaults.items() if column in texts.columns}
-    if not set(_OWN) & set(texts.columns) and "stimulus" in texts.columns:
+    if not is_own and "stimulus" in texts.columns:
         mapping["sentence"] = "stimulus"
     return mapping
 
 
 def _background(frame: pd.DataFrame, name_column: str) -> dict[str, dict[str, str]]:
+    """Return the answers of survey trials by participant and question."""
     background: dict[str, dict[str, str]] = {}
-    if "trial_type" not in frame.columns or "response" not in frame.columns:
-        return background
-    surveys = frame[frame["trial_type"].astype(str).str.removeprefix("jsPsych-").isin(_QUESTIONS)]
-    for name, response in zip(surveys[name_column], surveys["response"], strict=True):
-        is_text = isinstance(response, str) and response.startswith("{")
-        answers = parse_json(response, file="") if is_text else response
-        if isinstance(answers, Mapping):
-            background.setdefault(str(name), {}).update(
-                {str(question): _text(answer) for question, answer in answers.items()}
-            )
+    columns = [name for name in ("response", "responses") if name in frame.columns]
+    surveys = frame[_is_question(frame)]
+    for name in columns:
+        for person, response in zip(surveys[name_column], surveys[name].map(_parsed), strict=True):
+            if isinstance(response, Mapping):
+                background.setdefault(str(person), {}).update(
+                    {str(question): _text(answer) for question, answer in response.items()}
+                )
     return background

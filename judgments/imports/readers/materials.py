@@ -29,6 +29,7 @@ def create_materials(read: JudgmentFile) -> tuple[JudgmentFile, Materials]:
     a name are numbered within their paradigm by first appearance.
     """
     in_materials = read.judgments["kind"].isin(OF_MATERIALS)
+    read = _with_expected_conditions(read, in_materials)
     trials = read.judgments[in_materials]
     labelled = (
         _named_pairs(trials, read.file)
@@ -41,6 +42,23 @@ def create_materials(read: JudgmentFile) -> tuple[JudgmentFile, Materials]:
         judgments.loc[in_materials, column] = labelled[column].to_numpy(dtype=object)
     materials = _of_pairs(labelled, read) if read.task == "forced_choice" else _of_sentences(labelled, read)
     return replace(read, judgments=judgments), materials
+
+
+def _with_expected_conditions(read: JudgmentFile, in_materials: "pd.Series[bool]") -> JudgmentFile:
+    """Tell the sentences of an item and condition with both expected statuses apart by the status."""
+    trials = read.judgments[in_materials & (read.judgments["item"] != "")]
+    cells = [trials[name] for name in ("phenomenon", "paradigm", "item", "condition")]
+    n_statuses = trials["expected"].where(trials["expected"] != "").groupby(cells).transform("nunique")
+    rated_pairs = trials[(n_statuses > 1) & (trials["expected"] != "")]
+    if rated_pairs.empty or read.task == "forced_choice":
+        return read
+    stated = rated_pairs["condition"]
+    joined = rated_pairs["expected"].where(stated == "", stated + ":" + rated_pairs["expected"])
+    judgments = read.judgments.copy()
+    judgments["condition"] = judgments["condition"].astype(object)
+    judgments.loc[rated_pairs.index, "condition"] = joined
+    note = "sentences of one item with different expected statuses are its conditions"
+    return replace(read, judgments=judgments, notes=(*read.notes, note))
 
 
 def _named_pairs(trials: pd.DataFrame, file: str) -> pd.DataFrame:

@@ -15,11 +15,12 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.errors import BadInput, MissingColumns
+from analysis.errors import BadInput, MissingColumns, UnknownName
 from experiments.materials.delimited import delimited_rows
 from experiments.materials.encoding import Decoded, read_text
 from experiments.materials.readers.sheets import object_frame
 from experiments.materials.schema import simple_name
+from judgments.imports.readers.answers import Answers, Pairs, read_answers, select_rows
 from judgments.imports.readers.base import (
     JudgmentFile,
     SourceOptions,
@@ -29,14 +30,28 @@ from judgments.imports.readers.base import (
     session_frame,
     trial_frame,
 )
-from judgments.imports.readers.cells import EMPTY, infer_scale, parse_flag, parse_kind, parse_numbers
+from judgments.imports.readers.cells import EMPTY, parse_flag, parse_kind
+from judgments.imports.readers.shapes import OpenAnswer
 
-_COLUMN = re.compile(r"#\s*(\d+)\.\s*(.*?)\.?\s*$")
+_COLUMN = re.compile(r"#\s*(\d+)\.\s*(.*?)\.?\s*$|#\s*Col\.\s*(\d+):\s*(.*?)\.?\s*$")
+_NEXT_LINE = re.compile(r"#\s*Line\s+(\d+):")
+_FIRST_7 = re.compile(r"#\s*\.\.\.First 7\.\.\.")
+_BRACKETED = re.compile(r"\[(\d+)\]\s*(.*?)\.?\s*(?= -- \[|$)")
+_FIRST_NAMES = (
+    "Time results were received",
+    "MD5 hash of participant's IP address",
+    "Controller name",
+    "Item number",
+    "Element number",
+    "Type",
+    "Group",
+)  # of Ibex, which its terse comments do not repeat
 _AGENT = re.compile(r"#\s*USER AGENT:\s*(.*)", re.IGNORECASE)
 _NAMES = {
     "time results were received": "received",  # as Ibex and PCIbex wrote until about 2020
     "results reception time": "received",
     "md5 hash of participant's ip address": "hash",
+    "md5 hash that hopefully uniquely identifies participant": "hash",
     "order number of item": "order",
     "label": "label",
     "pennelementtype": "type",
@@ -109,21 +124,63 @@ def _require(lines: pd.DataFrame, file: str) -> None:
         raise MissingColumns([names[name] for name in absent], existing=columns, file=file)
 
 
+class _Formats:
+    """Lists of columns that comments name: those of the last comment, and the newest of each length."""
+
+    def __init__(self) -> None:
+        self.lists: dict[int, list[str]] = {}
+        self.group: list[tuple[str, ...]] = []  # formats of the lines that follow, in turn
+        self.current: tuple[str, ...] = ()
+        self.n_lines = 0  # since the comment
+
+    def read(self, comment: str) -> None:
+        """Take the names of columns from a comment: numbered, in groups of lines, or in brackets."""
+        if self.n_lines:
+            self.group, self.n_lines = [], 0
+        if match := _COLUMN.match(comment):
+            number, name = int(match[1] or match[3]), match[2] if match[1] else match[4]
+            self.current = (*self.current[: number - 1], name)
+        elif (match := _NEXT_LINE.match(comment)) and int(match[1]) > 1:
+            self.group.append(self.current)
+        elif match := _FIRST_7.match(comment):
+            self.current = _FIRST_NAMES + tuple(name for _, name in _BRACKETED.findall(comment))
+
+    def columns(self, cells: list[str]) -> tuple[list[str] | None, list[str]]:
+        """Return the columns of the next line, and its cells, of which a comma may have made too many."""
+        if not self.n_lines:
+            self.group.append(self.current)
+            for names in self.group:
+                self.lists[len(names)] = _columns(names)
+        turn = _columns(self.group[self.n_lines % len(self.group)])
+        self.n_lines += 1
+        if len(cells) > 2 and cells[2].strip() == "Form":
+            forms = [
+                names for names in (turn, *self.lists.values()) if "Field name" in names or "field" in names
+            ]
+            if forms and len(cells) > len(forms[0]):
+                return forms[0], _with_commas(cells, forms[0])
+        return (turn if len(turn) == len(cells) else self.lists.get(len(cells))), cells
+
+
+def _with_commas(cells: list[str], names: list[str]) -> list[str]:
+    """Join the cells that commas in an answer made too many."""
+    place, surplus = names.index("value"), len(cells) - len(names)
+    answer = ",".join(cells[place : place + surplus + 1])
+    return [*cells[:place], answer, *cells[place + surplus + 1 :]]
+
+
 def _lines(decoded: Decoded) -> Iterator[Line]:
-    """Yield each line as a dict, keyed by the newest list of columns of its length."""
-    lists: dict[int, list[str]] = {}
-    current: tuple[str, ...] = ()
+    """Yield each line as a dict, keyed by the columns of its turn, else by the newest list of its length."""
+    formats = _Formats()
     agent = ""
     text = re.sub(r"\r\n?", "\n", decoded.text)
     for row, line in enumerate(text.split("\n"), start=1):
         if line.startswith("#"):
-            if match := _COLUMN.match(line):
-                current = (*current[: int(match[1]) - 1], match[2])
-            elif match := _AGENT.match(line):
+            formats.read(line)
+            if match := _AGENT.match(line):
                 agent = match[1].strip()
         elif line.strip():
-            lists[len(current)] = _columns(current)
-            yield _cells(line, lists, row, decoded.file) | {"agent": agent, "row": str(row)}
+            yield _cells(line, formats, row, decoded.file) | {"agent": agent, "row": str(row)}
 
 
 @cache
@@ -140,17 +197,17 @@ def _column(name: str) -> str:
     return _NAMES.get(name.lower(), name if name.lower() not in STANDARD else name.lower())
 
 
-def _cells(line: str, lists: Mapping[int, list[str]], row: int, file: str) -> Line:
+def _cells(line: str, formats: _Formats, row: int, file: str) -> Line:
     quoted = line.startswith('"') or ',"' in line
-    cells = next(delimited_rows(line, delimiter=",", file=file))[1] if quoted else line.split(",")
-    names = lists.get(len(cells))
+    raw = next(delimited_rows(line, delimiter=",", file=file))[1] if quoted else line.split(",")
+    names, cells = formats.columns(raw)
     if names is None:
-        lengths = ", ".join(str(length) for length in sorted(lists))
+        lengths = ", ".join(str(length) for length in sorted(formats.lists))
         raise BadInput(
             f"{len(cells)} cells, while the comments above name lists of {lengths} columns.",
             file=file,
             row=row,
-            remedy="Give the raw results, unchanged by a spreadsheet.",
+            remedy="Give the raw results with their comments, unchanged by a spreadsheet.",
         )
     return dict(zip(names, cells, strict=True))
 
@@ -268,6 +325,7 @@ def _seconds(milliseconds: Any) -> int | None:
 
 
 _ANSWERS = {"Choice", "Final", "Selected", "Selection", "Answer"}
+_UNMOVED = "Default"  # what a Scale logs in place of a choice where the preset point was kept
 
 
 def read_pcibex(path: Path, options: SourceOptions) -> JudgmentFile:
@@ -276,53 +334,94 @@ def read_pcibex(path: Path, options: SourceOptions) -> JudgmentFile:
     Notes
     -----
     Answers of trials that carry an ``item`` or a ``sentence`` column are judgments; their kind
-    follows the trial's label. Other answers are the participant's background.
+    follows the trial's label. Other answers are the participant's background. Where trials have several
+    answers, the mapping of ``value`` names the PennController element that is the judgment.
     """
     decoded = read_text(path, encoding=options.encoding)
     lines = read_lines(decoded)
     lines["session"] = session_names(lines)
     answers = _last_answers(lines)
-    judged = _is_judged(answers)
-    trials, extra = _trials(lines, answers[judged], decoded.file)
+    judged, left_out = _judged_answers(answers, options, decoded.file)
     refuse_empty(
-        trials, file=decoded.file, remedy="Log the scale and the columns item or sentence in the script."
+        judged, file=decoded.file, remedy="Log the scale and the columns item or sentence in the script."
     )
-    scale, note = infer_scale("likert", trials["value"], low=options.scale_low, high=options.scale_high)
-    check_within_scale(trials, scale, column="Value", file=decoded.file)
-    background = background_answers(answers[~judged])
+    is_unmoved = judged["parameter"] == _UNMOVED
+    judged = judged.assign(value=judged["value"].where(~is_unmoved, ""))
+    rows = judged["row"].astype(int)
+    pairs = _pairs(judged, rows)
+    read = read_answers(
+        judged["value"].map(readable).set_axis(rows), options, column="Value", file=decoded.file, pairs=pairs
+    )
+    trials, extra = _trials(lines, judged, read, pairs)
+    check_within_scale(trials, read.scale, column="Value", file=decoded.file)
+    others = answers[~_is_judged(answers)]
     changed = int(len(_choices(lines)) - len(answers))
+    notes = [f"{changed} answers were changed before going on; the last one counts"] if changed else []
+    if is_unmoved.any():
+        notes.append(f"{int(is_unmoved.sum())} scales were left at their default and count as missing")
     return JudgmentFile(
         "pcibex",
         decoded.file,
-        "likert",
+        read.task,
         trials,
         build_sessions(lines, trials),
-        build_participants(lines, background),
-        scale=scale,
+        build_participants(lines, background_answers(others)),
+        scale=read.scale,
         extra=extra,
         description=decoded.description,
         mapping={"value": "Value", "position": "EventTime", "kind": "Label"},
-        notes=(
-            note,
-            f"{changed} answers were changed before going on; the last one counts",
-            *_texts_note(trials),
-        ),
+        notes=(*read.notes, *notes, *left_out, *_texts_note(trials)),
+        warnings=read.warnings,
         inferred=decoded.check,
     )
 
 
+def _judged_answers(
+    answers: pd.DataFrame, options: SourceOptions, file: str
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Return the answers that are judgments, and what is left out; ask where trials have several."""
+    where = {_NAMES.get(name.lower(), name): values for name, values in options.where.items()}
+    judged = select_rows(answers[_is_judged(answers)], where, file=file)
+    elements = list(dict.fromkeys(judged["name"]))
+    wanted = options.mapping.get("value", "")
+    if wanted and wanted.lower() != "value":
+        if wanted not in elements:
+            raise UnknownName("element", wanted, elements)
+        chosen = judged[judged["name"] == wanted]
+        others = ", ".join(name for name in elements if name != wanted)
+        return chosen, (f"answers of other elements left out: {others}",) if others else ()
+    if judged.duplicated(["session", "order", "label"]).any():
+        raise OpenAnswer(
+            "trials have several answers.",
+            file=file,
+            remedy="Map value to the element (PennElementName) that is the judgment.",
+            choices=elements,
+        )
+    return judged, ()
+
+
+def _pairs(judged: pd.DataFrame, rows: pd.Series) -> Pairs | None:
+    """Return the members of the pairs that the script logs as good and bad; None where it logs none."""
+    if not {"good", "bad"} <= set(judged.columns):
+        return None
+    good, bad = (_stated_values(judged, name).map(readable).set_axis(rows) for name in ("good", "bad"))
+    first = _stated_values(judged, "expected_first").map(parse_flag).set_axis(rows).astype(object)
+    return Pairs(first.where(first.notna(), None), [good], [bad])
+
+
 def _choices(lines: pd.DataFrame) -> pd.DataFrame:
-    return lines[
-        lines["parameter"].isin(_ANSWERS) & (lines["type"] != "PennController") & (lines["type"] != "Button")
-    ]
+    is_answer = lines["parameter"].isin(_ANSWERS) | (lines["parameter"] == _UNMOVED)
+    return lines[is_answer & (lines["type"] != "PennController") & (lines["type"] != "Button")]
 
 
 def _last_answers(lines: pd.DataFrame) -> pd.DataFrame:
-    """Keep the last answer to each question of each trial."""
+    """Keep the last answer to each question of each trial; a default only where there is no other."""
     choices = _choices(lines)
     times = pd.to_numeric(choices["time"], errors="coerce")
-    ordered = choices.assign(at=times).sort_values("at", kind="stable")
-    return ordered.drop_duplicates(["session", "order", "label", "name"], keep="last").sort_index()
+    is_chosen = choices["parameter"] != _UNMOVED
+    ordered = choices.assign(at=times, is_chosen=is_chosen).sort_values(["is_chosen", "at"], kind="stable")
+    last = ordered.drop_duplicates(["session", "order", "label", "name"], keep="last").sort_index()
+    return last.drop(columns="is_chosen")
 
 
 def _stated_values(rows: pd.DataFrame, name: str) -> pd.Series:
@@ -335,18 +434,22 @@ def _is_judged(answers: pd.DataFrame) -> "pd.Series[bool]":
     return (_stated_values(answers, "item") != "") | (_stated_values(answers, "sentence") != "")
 
 
-def _trials(lines: pd.DataFrame, judged: pd.DataFrame, file: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Convert judged answers to trials, in the order in which they were given."""
+def _trials(
+    lines: pd.DataFrame, judged: pd.DataFrame, read: Answers, pairs: Pairs | None
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Convert judged answers to trials, in the order in which the trials were shown."""
     rows = judged["row"].astype(int)
-    values = parse_numbers(judged["value"].map(readable).set_axis(rows), column="Value", file=file).to_numpy()
+    values = read.values.to_numpy()
     label = judged["label"]
     item, condition = _stated_values(judged, "item"), _stated_values(judged, "condition")
     key = label + ":" + item.where(item != "", _stated_values(judged, "sentence"))
-    placed = (
-        judged.sort_values(["session", "at"], kind="stable").groupby("session", sort=False).cumcount() + 1
+    ordered = judged.assign(start=_starts(lines, judged)).sort_values(
+        ["session", "start", "at"], kind="stable"
     )
+    placed = ordered.groupby("session", sort=False).cumcount() + 1
     participant = participant_column(judged)
     used_columns = STANDARD | {participant, "item", "condition", "sentence", "agent", "row", "session", "at"}
+    used_columns |= {"good", "bad", "expected_first"} if pairs else set()
     extra = tuple(
         str(name)
         for name in judged.columns
@@ -362,7 +465,10 @@ def _trials(lines: pd.DataFrame, judged: pd.DataFrame, file: str) -> tuple[pd.Da
             "condition": condition.array,
             "sentence_id": key.where(condition == "", key + ":" + condition).array,
             "text": _stated_values(judged, "sentence").map(readable).array,
-            "response": judged["value"].map(readable).array,
+            "good_text": pairs.good[0].array if pairs else "",
+            "bad_text": pairs.bad[0].array if pairs else "",
+            "expected_first": pairs.is_good_first.array if pairs else None,
+            "response": judged["value"].map(readable).where(~pd.isna(values), "").array,
             "value": values,
             "status": pd.array(
                 ["missing" if value != value else "answered" for value in values], dtype=object
@@ -373,6 +479,15 @@ def _trials(lines: pd.DataFrame, judged: pd.DataFrame, file: str) -> tuple[pd.Da
         }
     )
     return trials.sort_values(["session", "position"], kind="stable", ignore_index=True), extra
+
+
+def _starts(lines: pd.DataFrame, judged: pd.DataFrame) -> pd.Series:
+    """Return the first time of each judged trial; where no event has one, that of the trial before it."""
+    names = ["session", "order", "label"]
+    times = pd.to_numeric(lines["time"], errors="coerce")
+    first = times.groupby([lines[name] for name in names]).min().rename("start")
+    starts = judged[names].merge(first, left_on=names, right_index=True, how="left")["start"]
+    return starts.groupby(judged["session"]).ffill()
 
 
 def _onsets(lines: pd.DataFrame, judged: pd.DataFrame) -> pd.Series:

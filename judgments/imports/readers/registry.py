@@ -1,6 +1,6 @@
 """Readers by format."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -68,3 +68,37 @@ def parse_judgment_mapping(pairs: list[str]) -> dict[str, str]:
             raise UnknownName("column", field, list(TABLE_FIELDS))
         mapping[field] = column
     return mapping
+
+
+def parse_labels(pairs: Sequence[str]) -> dict[str, str]:
+    """Parse the ``answer=meaning`` pairs of ``--labels``.
+
+    Examples
+    --------
+    >>> parse_labels(["0=yes", "1=no"])
+    {'0': 'yes', '1': 'no'}
+    """
+    split = [_split_pair(pair, "Write answer=meaning, such as 0=yes.") for pair in pairs]
+    return dict(split)
+
+
+def parse_conditions(pairs: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Parse the ``column=value`` pairs of ``--where``.
+
+    Examples
+    --------
+    >>> parse_conditions(["block=main", "block=second"])
+    {'block': ('main', 'second')}
+    """
+    where: dict[str, tuple[str, ...]] = {}
+    for pair in pairs:
+        column, value = _split_pair(pair, "Write column=value.")
+        where[column] = (*where.get(column, ()), value)
+    return where
+
+
+def _split_pair(pair: str, remedy: str) -> tuple[str, str]:
+    left, sign, right = (part.strip() for part in pair.rpartition("="))
+    if not sign or not left:
+        raise BadInput(f"{pair!r} is no pair of the form A=B.", remedy=remedy)
+    return left, right

@@ -13,7 +13,7 @@ from analysis.errors import BadInput, MissingColumns
 from analysis.text import plural
 from experiments.materials.readers.json_text import NotJSON, parse_json
 from experiments.materials.readers.sheets import object_frame
-from experiments.materials.schema import expected_status, simple_name
+from experiments.materials.schema import simple_name
 from judgments.imports.readers.annotators import answer_columns, answer_rows
 from judgments.imports.readers.base import Rows, SourceOptions
 from judgments.imports.readers.cells import is_empty, parse_flag, strip_cell
@@ -484,17 +484,4 @@ def _one_answer(rows: Rows, options: SourceOptions, names: Sequence[str]) -> Sha
     if own != chosen and own in rows.frame.columns:
         own += _CLASH
     rows = replace(rows, frame=rows.frame.rename(columns={chosen: own}))
-    rows = without(rows, is_empty(rows.frame[own]), "no answer")
-    return parse_status_words(rows, own), {"value": own}
-
-
-def parse_status_words(rows: Rows, column: str) -> Rows:
-    """Turn the words of a status (acceptable, bad, …) into yes and no, and say so."""
-    words = {label: expected_status(label) for label in rows.frame[column].unique()}
-    if not words or None in words.values() or any(sign.isdigit() for label in words for sign in label):
-        return rows
-    flags = {label: "yes" if status == "acceptable" else "no" for label, status in words.items()}
-    words_read = ", ".join(f"{label} is {flag}" for label, flag in flags.items())
-    return with_note(
-        replace(rows, frame=rows.frame.assign(**{column: rows.frame[column].map(flags)})), words_read
-    )
+    return without(rows, is_empty(rows.frame[own]), "no answer"), {"value": own}

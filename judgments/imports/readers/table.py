@@ -1,6 +1,7 @@
 """Reader of long tables: one judgment per row, with our column names, their aliases or a mapping."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,16 @@ from experiments.materials.encoding import Encoding, read_text
 from experiments.materials.readers.dataset_folders import is_dataset
 from experiments.materials.readers.sheets import check_parquet, json_lines, object_frame, read_sheet
 from experiments.materials.readers.spreadsheets import is_spreadsheet, read_spreadsheet
-from experiments.materials.schema import Field, expected_status, recognize_columns, simple_name
+from experiments.materials.schema import Field, expected_status, near_columns, recognize_columns, simple_name
 from judgments.imports.readers.annotators import answer_columns, answer_rows, long_rows, people_columns
+from judgments.imports.readers.answers import (
+    Clues,
+    Pairs,
+    point_decimals,
+    read_answers,
+    select_rows,
+    stated_task,
+)
 from judgments.imports.readers.base import (
     JudgmentFile,
     Rows,
@@ -27,13 +36,10 @@ from judgments.imports.readers.base import (
 )
 from judgments.imports.readers.cells import (
     agreed_answer,
-    guess_task,
-    infer_scale,
     is_empty,
     parse_flag,
     parse_kinds,
     parse_numbers,
-    parse_values,
     strip_cell,
 )
 
@@ -290,21 +296,32 @@ def table_rows(path: Path, *, encoding: Encoding = "", sheet: str = "") -> Rows:
     return Rows(delimited.frame, path.name, delimited.description, delimited.notes, delimited.source.check)
 
 
-def judgments_from_rows(rows: Rows, options: SourceOptions, *, format: str) -> JudgmentFile:
-    """Convert rows to judgments."""
+def judgments_from_rows(
+    rows: Rows, options: SourceOptions, *, format: str, clues: Clues | None = None
+) -> JudgmentFile:
+    """Convert rows to judgments; ``clues`` are what the tool states about the answers."""
+    rows = replace(rows, frame=select_rows(rows.frame, options.where, file=rows.file))
     refuse_empty(rows.frame, file=rows.file, remedy="Give one judgment per row.")
     frame, mapping, joined = _join_columns(rows, options.mapping)
-    columns = recognize_columns(list(frame.columns), TABLE_FIELDS, mapping=mapping, file=rows.file)
+    columns, remarks = _recognize(frame, mapping, joined, rows.file)
     _require(columns, frame, rows.file)
+    if "delimiter" in rows.description and "delimiter comma" not in rows.description:
+        numeric = [columns[name] for name in ("value", "response", "rt_ms", "modulus") if name in columns]
+        frame = frame.assign(**{name: point_decimals(frame[name]) for name in numeric})
     answer = columns.get("value") or columns["response"]
-    cells = frame[answer]
-    values = parse_values(cells, column=answer, file=rows.file)
-    task, task_note = guess_task(values, columns, frame, stated=options.task, file=rows.file)
-    scale, scale_note = infer_scale(task, values, low=options.scale_low, high=options.scale_high)
-    trials, notes = _trials(frame, columns, values, rows.file)
-    check_within_scale(trials, scale, column=answer, file=rows.file)
-    if task in ("forced_choice", "yes_no"):
-        _refuse_between(trials, column=answer, file=rows.file)
+    clues = clues or stated_task(frame, columns, answer=answer, file=rows.file)
+    read = read_answers(
+        frame[answer],
+        options,
+        column=answer,
+        file=rows.file,
+        clues=clues,
+        pairs=_pairs(frame, columns, options),
+    )
+    trials, notes = _trials(frame, columns, read.values, rows.file)
+    given = trials["response"].where(read.cells.to_numpy() != "", "")
+    trials = trials.assign(response=given)
+    check_within_scale(trials, read.scale, column=answer, file=rows.file)
     background = {
         field.removeprefix("background."): column for field, column in options.mapping.items() if "." in field
     }
@@ -315,32 +332,122 @@ def judgments_from_rows(rows: Rows, options: SourceOptions, *, format: str) -> J
     return JudgmentFile(
         format,
         rows.file,
-        task,
+        read.task,
         trials.assign(**{f"extra:{name}": cells for name, cells in extras.items()}),
         sessions,
         participants,
-        scale=scale,
+        scale=read.scale,
         extra=extra,
         description=rows.description,
         mapping=columns,
-        notes=(*rows.notes, task_note, scale_note, *notes),
-        warnings=warnings,
+        notes=(*rows.notes, *read.notes, *notes),
+        warnings=(*warnings, *read.warnings, *remarks, *_blank_items(frame, columns)),
         inferred=rows.inferred,
     )
 
 
-def _refuse_between(trials: pd.DataFrame, *, column: str, file: str) -> None:
-    """Refuse values other than 0 and 1."""
-    between = trials[~trials["value"].isin((0.0, 1.0)) & trials["value"].notna()]
-    if len(between):
-        first = between.iloc[0]
-        raise BadInput(
-            f"{first['value']:g} is neither 0 nor 1.",
-            file=file,
-            row=int(first["row"]),
-            column=column,
-            remedy="A choice is 1 (the expected member, yes) or 0; --task takes another task.",
-        )
+def _recognize(
+    frame: pd.DataFrame, mapping: Mapping[str, str], joined: set[str], file: str
+) -> tuple[dict[str, str], list[str]]:
+    """Return the columns, and warnings on those whose names have a second meaning or are near ours."""
+    names = list(frame.columns)
+    columns = recognize_columns(names, TABLE_FIELDS, mapping=mapping, file=file)
+    parts = {part for column in joined for part in column.split("+")}
+    columns = {name: column for name, column in columns.items() if name in mapping or column not in parts}
+    warnings = []
+    if "paradigm" not in mapping and simple_name(columns.get("paradigm", "")) == "uid":
+        stimulus = next((columns[n] for n in ("sentence", "good", "item", "sentence_id") if n in columns), "")
+        per_uid = frame.groupby(columns["paradigm"])[stimulus].nunique() if stimulus else pd.Series([2])
+        if per_uid.max() <= 1:
+            uid = columns.pop("paradigm")
+            if "sentence_id" not in columns and "good" not in columns:
+                columns["sentence_id"] = uid
+            warnings.append(
+                f"{uid!r} has one sentence for each value, so that it names sentences; if it is the "
+                f"paradigm: --map paradigm={uid}."
+            )
+    if "position" in columns and "position" not in mapping and simple_name(columns["position"]) == "order":
+        stated = pd.to_numeric(frame[columns["position"]], errors="coerce")
+        if stated.isna().any() or stated.nunique() < min(len(frame), 3):
+            order = columns.pop("position")
+            warnings.append(f"{order!r} holds no positions and is kept as it is; --map position={order}.")
+    return columns, warnings + near_names(names, columns, mapping)
+
+
+#: Our column → names that may stand for it and are proposed, not taken.
+NEAR_NAMES: Mapping[str, tuple[str, ...]] = {
+    ours: tuple(names.split())
+    for ours, names in (
+        (
+            "participant",
+            "subj subjectid subjid subj_id subject_nr subject_number ppt ppt_id pid prolific_pid prolific_id "
+            "prolificid user user_id userid respondent respondent_id informant speaker annotator "
+            "annotator_id anon_id random_id participant_nr participant_no participant_number "
+            "participantnumber turker judge coder responseid",
+        ),
+        (
+            "item",
+            "itemnum itemno itemnr item_num item_no item_nr itemnumber item_code items stim stim_id stimid "
+            "stimulus_number lexicalization lex lexset frame_id set itemset item_set",
+        ),
+        ("condition", "condition_name conditions condition_id cond_id conditionid cnd cell"),
+        ("sentence", "sent stim_text stimulus_text target_sentence utterance item_text sentences"),
+        (
+            "value",
+            "score scores resp answer answers rating_value judgments judgements ratings acceptability_rating "
+            "rate choice response_value likert slider slider_value estimate acceptability_judgment "
+            "likert_rating zscore naturalness",
+        ),
+        ("rt_ms", "response_time responsetime rt_in_ms latency reactiontime duration time_taken"),
+        ("kind", "type trialtype itemtype stimulus_type exp_type is_filler filler"),
+        ("expected", "expected_status label gold correct_answer good_bad status"),
+    )
+}
+
+
+def near_names(names: list[str], columns: Mapping[str, str], mapping: Mapping[str, str]) -> list[str]:
+    """Return warnings that propose columns for fields that no column has."""
+    warnings = []
+    taken = {*columns.values(), *mapping.values()}
+    for ours, aliases in NEAR_NAMES.items():
+        is_answered = ours == "value" and "response" in columns
+        is_paired = ours == "sentence" and "good" in columns
+        if ours in columns or ours in mapping or is_answered or is_paired:
+            continue
+        free = [name for name in names if name not in taken]
+        near = [name for name in free if simple_name(name) in aliases]
+        near += near_columns([name for name in free if name not in near], {ours: TABLE_FIELDS[ours]}).values()
+        if near:
+            warnings.append(
+                f"no column is {ours}; {' or '.join(map(repr, near[:3]))} may be: --map {ours}={near[0]}."
+            )
+    return warnings
+
+
+def _pairs(frame: pd.DataFrame, columns: Mapping[str, str], options: SourceOptions) -> Pairs | None:
+    """Return the members of each row's pair; None where the file has no pairs."""
+    has_pairs = bool({"pair_id", "good", "good_id"} & set(columns))
+    if not has_pairs and options.task != "forced_choice" or options.task not in ("", "forced_choice"):
+        return None
+    first = _expected_first(frame, columns)
+    members = {
+        side: [frame[columns[name]] for name in (side, f"{side}_id") if name in columns]
+        for side in ("good", "bad")
+    }
+    order = pd.Series(first, index=frame.index, dtype=object)
+    return Pairs(order, members["good"], members["bad"])
+
+
+def _blank_items(frame: pd.DataFrame, columns: Mapping[str, str]) -> list[str]:
+    """Return a warning that names the rows without an item in a file that has items."""
+    if "item" not in columns:
+        return []
+    is_blank = frame[columns["item"]].map(strip_cell) == ""
+    if not is_blank.any() or is_blank.all():
+        return []
+    rows = list(dict.fromkeys(frame.index[is_blank]))
+    listed = ", ".join(map(str, rows[:8])) + (" …" if len(rows) > 8 else "")
+    return [f"{columns['item']!r} is empty in rows {listed}; these sentences count as items of their own."]
 
 
 def _join_columns(rows: Rows, mapping: Mapping[str, str]) -> tuple[pd.DataFrame, dict[str, str], set[str]]:
@@ -384,7 +491,11 @@ def _require(columns: Mapping[str, str], frame: pd.DataFrame, file: str) -> None
                 remedy=f"If they are, name them as columns of people ({people}); the columns are: "
                 f"{', '.join(names)}.",
             )
-        raise MissingColumns(absent, existing=names, file=file)
+        error = MissingColumns(absent, existing=names, file=file)
+        near = [text for text in near_names(names, columns, {}) if text.split()[3].rstrip(";") in absent]
+        if near:
+            raise BadInput(error.message, file=file, remedy=f"{' '.join(near)} {error.remedy}")
+        raise error
 
 
 def _extra(frame: pd.DataFrame, columns: Mapping[str, str], other_columns: set[str]) -> tuple[str, ...]:
@@ -447,6 +558,8 @@ def _positions(
         return in_order, ["no column with positions; trials are numbered in the order of the rows"]
     stated = parse_numbers(frame[columns["position"]], column=columns["position"], file=file)
     positions = pd.DataFrame({"session": by_session.array, "position": stated.array})
+    if (stated >= 0).all() and (stated == 0).any():
+        positions["position"] += 1  # counted from 0
     sound = (positions["position"] >= 1) & (positions["position"] % 1 == 0) & (positions["position"] < 2**31)
     if sound.all() and not positions.duplicated().any():
         return positions["position"].to_numpy(dtype=np.int64), []
@@ -475,14 +588,18 @@ def _expected_status(frame: pd.DataFrame, columns: Mapping[str, str], file: str)
 
 
 def _expected_first(frame: pd.DataFrame, columns: Mapping[str, str]) -> Any:
-    """Return whether the good member was shown first, from a flag or from the id of the member."""
+    """Return whether the good member was shown first, from a flag or from the id or text of the member."""
     if "expected_first" in columns:
         return _flags(frame, columns, "expected_first")
-    if not {"shown_first", "good_id", "bad_id"} <= set(columns):
+    members = [pair for pair in (("good_id", "bad_id"), ("good", "bad")) if set(pair) <= set(columns)]
+    if "shown_first" not in columns or not members:
         return None
-    first, good, bad = (frame[columns[name]].to_numpy() for name in ("shown_first", "good_id", "bad_id"))
-    is_member = (first == good) | (first == bad)
-    return pd.array(np.where(is_member, first == good, None), dtype=object)
+    first = frame[columns["shown_first"]].to_numpy()
+    places = np.full(len(frame), None, dtype=object)
+    for good, bad in members:
+        is_good, is_bad = (frame[columns[name]].to_numpy() == first for name in (good, bad))
+        places = np.where(is_good ^ is_bad, is_good, places)
+    return pd.array(list(places), dtype=object)
 
 
 def _flags(frame: pd.DataFrame, columns: Mapping[str, str], name: str) -> Any:

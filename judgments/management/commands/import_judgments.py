@@ -17,7 +17,12 @@ from judgments.imports.readers.prolific import (
     join_demographics,
     read_demographic_export,
 )
-from judgments.imports.readers.registry import READERS, parse_judgment_mapping
+from judgments.imports.readers.registry import (
+    READERS,
+    parse_conditions,
+    parse_judgment_mapping,
+    parse_labels,
+)
 from judgments.imports.repeats import REPEATS
 from judgments.imports.store import Prepared, file_sha256, prepare, store
 
@@ -63,8 +68,36 @@ class Command(ContractCommand):
             help="language of the sentences, BCP 47 (default: that of the materials, else en if English)",
         )
         parser.add_argument("--task", default="", help="task of the file (default: detected)")
-        parser.add_argument("--scale-low", type=float, help="lowest point of the scale")
+        parser.add_argument(
+            "--scale-low",
+            type=float,
+            help="lowest point of the scale; --scale-low 7 --scale-high 1 reverses the answers",
+        )
         parser.add_argument("--scale-high", type=float, help="highest point of the scale")
+        parser.add_argument(
+            "--missing",
+            action="extend",
+            nargs="+",
+            default=[],
+            metavar="VALUE",
+            help="answers that stand for no answer, such as 99, -99 or skipped",
+        )
+        parser.add_argument(
+            "--labels",
+            action="extend",
+            nargs="+",
+            default=[],
+            metavar="ANSWER=MEANING",
+            help="meaning of an answer, as of a button's index: a number, yes, no, good, bad, first, second",
+        )
+        parser.add_argument(
+            "--where",
+            action="extend",
+            nargs="+",
+            default=[],
+            metavar="COLUMN=VALUE",
+            help="read only the rows with this value; several of one column: any of them",
+        )
         parser.add_argument("--encoding", default="", help="encoding of the file (default: detected)")
         parser.add_argument(
             "--repeats",
@@ -117,6 +150,9 @@ class Command(ContractCommand):
             sheet=options["sheet"],
             people=tuple(options["people"]),
             answers=tuple(options["answers"]),
+            missing=tuple(options["missing"]),
+            labels=parse_labels(options["labels"]),
+            where=parse_conditions(options["where"]),
         )
         if options["format"] == "auto":
             options["format"] = self._recognize_format(source, options)

@@ -1,0 +1,115 @@
+"""Meanings of answers: indexes, codes for no answer, reversed scales, and the warnings after an import."""
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from judgments.models import Judgment
+
+pytestmark = pytest.mark.django_db
+PAIRS = [("a", "The keys are here.", "The keys is here."), ("b", "She left.", "She leave.")]
+
+
+@pytest.fixture
+def read(tmp_path):
+    def call(content, *options, format="table"):
+        path = tmp_path / ("data.json" if isinstance(content, list) else "data.csv")
+        path.write_text(json.dumps(content) if isinstance(content, list) else content)
+        out = StringIO()
+        arguments = [str(path), "--experiment", "s", "--format", format, *options, "--json"]
+        call_command("import_judgments", *arguments, stdout=out)
+        return json.loads(out.getvalue())
+
+    return call
+
+
+def stored(*fields):
+    return list(Judgment.objects.order_by("pk").values_list(*fields, flat=len(fields) == 1))
+
+
+def button(index, response, **data):
+    kind = "html-button-response"
+    return {"subject": "p1", "trial_type": kind, "trial_index": index, "response": response, **data}
+
+
+def ratings(values):
+    rows = [f"p{n % 6},i{n},Sentence {n}.,{value}" for n, value in enumerate(values)]
+    return "\n".join(["participant,item,sentence,rating", *rows])
+
+
+def test_the_place_of_a_button_becomes_the_member_shown_there(read):
+    trials = [
+        button(n, int(not first), pair_id=name, good=good, bad=bad, expected_first=first)
+        for n, ((name, good, bad), first) in enumerate(zip(PAIRS, (True, False), strict=True))
+    ]
+    assert read(trials, format="jspsych")["task"] == "forced_choice"
+    assert stored("value") == [1.0, 1.0]
+
+
+def test_the_meaning_of_two_buttons_is_asked_unless_the_data_hold_it(read):
+    trials = [button(0, 0, item="1", expected="good"), button(1, 1, item="2", expected="bad")]
+    for format, content in (
+        ("jspsych", trials),
+        (
+            "table",
+            "trial_type,subject,item,response\nhtml-button-response,p1,1,0\nhtml-button-response,p1,2,1",
+        ),
+    ):
+        with pytest.raises(CommandError, match="indexes of buttons.*--labels 0=yes 1=no"):
+            read(content, format=format)
+    read(
+        [{**trial, "choices": ["Yes", "No"]} for trial in trials],
+        "--experiment",
+        "labelled",
+        format="jspsych",
+    )
+    report = read(trials, "--labels", "0=no", "1=yes", format="jspsych")
+    assert stored("value") == [1.0, 0.0, 0.0, 1.0]
+    assert any("are judged lower than the others" in warning for warning in report["warnings"])
+
+
+@pytest.mark.parametrize("code", ["99", "-99", "-1", "9", "0", "999"])
+def test_codes_for_no_answer_are_asked_about_and_never_change_the_task(read, code):
+    values = [code if n % 10 == 3 else str(n % 7 + 1) for n in range(70)]
+    with pytest.raises(CommandError, match=f"stand apart.*--missing {code}"):
+        read(ratings(values))
+    report = read(ratings(values), "--missing", code)
+    assert (report["task"], report["scale"], report["missing"]) == ("likert", [1.0, 7.0], 7)
+
+
+@pytest.mark.parametrize(
+    "values", [[-3, -2, 0, 1, 3], [1, 2, 8, 10, 9], [0, 5, 10, 2, 8], [5, 50, 200, 12, 75]]
+)
+def test_answers_of_an_ordinary_scale_are_not_asked_about(read, values):
+    assert read(ratings(values * 4), "--dry-run")["missing"] == 0
+
+
+def test_a_reversed_scale_is_named_and_reversed(read):
+    rows = [
+        (n, cell)
+        for n in range(3)
+        for cell in (f"g,acceptable,She left {n}.,1", f"b,*,She leave {n}.,{5 + n}")
+    ]
+    lines = "participant,item,condition,expected,sentence,value\n"
+    lines += "".join(f"p{n},{n},{cells}\n" for n, cells in rows)
+    wrong = read(lines, "--dry-run")["warnings"]
+    assert any("judged lower" in warning and "--scale-low 7 --scale-high 1" in warning for warning in wrong)
+    assert read(lines, "--scale-low", "7", "--scale-high", "1")["warnings"] == []
+    assert stored("value", "scale_low", "scale_high")[:2] == [(7.0, 1.0, 7.0), (3.0, 1.0, 7.0)]
+
+
+def test_labelled_points_decimal_commas_and_chosen_rows_are_read(read):
+    labelled = ratings(["7 - perfect", "1 - awful", "4 (so so)"])
+    assert read(labelled, "--dry-run")["scale"] == [1.0, 7.0]
+    read("participant;item;part;value\np1;1;main;0,25\np1;2;main;0,5\np1;3;other;x", "--where", "part=main")
+    assert stored("value") == [0.25, 0.5]
+
+
+def test_expected_statuses_keep_a_rated_pair_in_one_item(read):
+    lines = (
+        "participant,item,expected,text,value\np1,1,acceptable,She left.,7\np1,1,unacceptable,She leave.,1\n"
+    )
+    report = read(lines, "--map", "sentence=text")
+    assert report["creates_materials"]["items"] == 1 and report["warnings"] == []
