@@ -82,6 +82,10 @@ export async function run(element, trial, context) {
   line.addEventListener("pointerdown", (event) => ([press, before] = [event, line.value]));
   const jump = keyJumps(line, context);
   line.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") { // Firefox and WebKit send no form from a line
+      if (!event.defaultPrevented) next.click(); // it is, where the key is held down
+      return event.preventDefault();
+    }
     press = event;
     const value = jump(event, Boolean(last));
     if (value === null) return;
