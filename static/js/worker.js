@@ -6,7 +6,8 @@ const AWAY = [502, 503, 504]; // what stands in for a server that restarts
 const home = new URL(self.registration.scope);
 
 self.addEventListener("install", () => self.skipWaiting());
-self.addEventListener("activate", (event) => event.waitUntil(self.registration.navigationPreload?.enable()));
+// Without a network, Firefox ends a navigation whose preload fails; earlier releases asked for one.
+self.addEventListener("activate", (event) => event.waitUntil(self.registration.navigationPreload?.disable()));
 
 self.addEventListener("fetch", (event) => {
   const { request } = event;
@@ -20,7 +21,7 @@ self.addEventListener("fetch", (event) => {
 
 // The session's page: the server's, which also says when the session is over; else the kept one.
 async function page(event, token) {
-  const asked = (async () => (await event.preloadResponse) ?? fetch(event.request))();
+  const asked = fetch(event.request);
   const heard = asked.then((answer) => (answer.headers.get("Session-State") === "over" ? forget(token) : null));
   event.waitUntil(heard.catch(() => {}));
   return orKept(event, asked, `${home.pathname}${token}/kept/`);
@@ -28,23 +29,29 @@ async function page(event, token) {
 
 async function orKept(event, asked, address) {
   asked.catch(() => {}); // it may fail long after the kept copy was given
-  const kept = await caches.match(address, { ignoreVary: true });
+  const kept = await Promise.race([caches.match(address, { ignoreVary: true }), after(PATIENCE_MS)]).catch(() => null);
   if (!kept) return asked;
-  const late = new Promise((resolve) => setTimeout(resolve, PATIENCE_MS, kept));
+  const late = after(PATIENCE_MS, kept);
   const answer = await Promise.race([asked, late]).catch(() => kept);
   return AWAY.includes(answer.status) ? kept : answer;
 }
 
+function after(ms, value) {
+  return new Promise((resolve) => setTimeout(resolve, ms, value));
+}
+
 async function forget(token) {
-  await caches.delete(PREFIX + token);
+  await Promise.race([caches.delete(PREFIX + token), after(PATIENCE_MS)]);
   const request = indexedDB.open(DATABASE);
   request.onupgradeneeded = () => request.transaction.abort(); // there is none: make none
-  await new Promise((resolve) => {
+  const forgotten = new Promise((resolve) => {
     request.onerror = resolve;
     request.onsuccess = () => {
       const deletion = request.result.transaction(STORE, "readwrite");
       deletion.objectStore(STORE).delete(IDBKeyRange.bound([token], [token, []]));
-      deletion.oncomplete = deletion.onabort = () => resolve(request.result.close());
+      deletion.oncomplete = deletion.onabort = resolve;
+      request.result.close(); // once the deletion has ended
     };
   });
+  await Promise.race([forgotten, after(PATIENCE_MS)]);
 }

@@ -118,6 +118,46 @@ def test_who_comes_back_after_long_without_a_network_reads_the_instructions_firs
     assert shown_trial(page) == second
 
 
+HANGS = {
+    "open": "IDBFactory.prototype.open = () => ({});",
+    "transactions": """const never = () => ({});
+        IDBDatabase.prototype.transaction = () => ({
+          objectStore: () => ({ transaction: {}, put: never, delete: never, getAll: never }),
+        });""",
+}
+
+
+@pytest.mark.parametrize("hangs", HANGS)
+def test_a_database_that_never_answers_is_given_up_and_an_event_says_so(hangs, open_page):
+    session = a_session("likert")
+    page = open_page()
+    page.add_init_script(HANGS[hangs])
+    page.goto(f"/s/{session.token}/")
+    answer(page, "likert")
+    cut(page)
+    answer(page, "likert")
+    kept = page.evaluate("token => JSON.parse(localStorage.getItem(`obelus-${token}`)).length", session.token)
+    assert kept == 1
+    cut(page, offline=False)
+    finish(page, "likert")
+    assert all(judgment.rt_ms for judgment in Judgment.objects.all()) and Judgment.objects.count() == 4
+    event = SessionEvent.objects.get(kind="storage", details__what="indexeddb")
+    assert event.details["reason"] == "TimeoutError"
+
+
+def test_a_trial_left_and_reached_by_back_has_events(open_page):
+    session = a_session("likert")
+    page = open_page()
+    start(page, session)
+    page.goto(f"/s/{session.token}/leave/")
+    page.go_back()
+    shown_trial(page)
+    finish(page, "likert")
+    events = SessionEvent.objects.filter(trial__position=session.trials.order_by("position")[0].position)
+    kinds = set(events.values_list("kind", flat=True))
+    assert "back" in kinds and kinds & {"blur", "shown_again"}
+
+
 @pytest.mark.parametrize("ending", ["finished", "left", "withdrawn", "ended elsewhere"])
 def test_a_session_that_is_over_is_forgotten_and_another_ones_is_not(ending, open_page):
     session = a_session()

@@ -142,10 +142,40 @@ function orientationOf(answers) {
   return differ("left") ? "grid" : "column";
 }
 
+const UNASSIGNED = ["\u0378", "\u0380", "\u{e0080}"]; // no font has these: the device shows its sign for a missing glyph
+const shapes = new Map();
+
+// Advance and ink of a sign, where a device that has no glyph draws the same for all of them.
+function shapeOf(sign, pen) {
+  const key = `${pen.font} ${sign}`;
+  if (!shapes.has(key)) {
+    const m = pen.measureText(sign);
+    const box = [m.width, m.actualBoundingBoxLeft, m.actualBoundingBoxRight, m.actualBoundingBoxAscent, m.actualBoundingBoxDescent];
+    shapes.set(key, box.map((px) => px.toFixed(2)).join(" "));
+  }
+  return shapes.get(key);
+}
+
+// Distinct signs of the stimuli for which this device has no glyph.
+function missingGlyphs(spans) {
+  const pen = document.createElement("canvas").getContext("2d");
+  if (!pen) return 0;
+  const missing = new Set();
+  for (const span of spans) {
+    const { fontStyle, fontWeight, fontFamily } = getComputedStyle(span);
+    pen.font = `${fontStyle} ${fontWeight} 64px ${fontFamily}`;
+    const boxes = new Set(UNASSIGNED.map((sign) => shapeOf(sign, pen)));
+    const signs = new Set(span.textContent.replace(/[\p{Z}\p{Cc}\p{Cf}\p{M}\s]/gu, ""));
+    for (const sign of signs) if (boxes.has(shapeOf(sign, pen))) missing.add(sign);
+  }
+  return missing.size;
+}
+
 // What is recorded of a screen: lines of each stimulus, size of its letters, direction and size of the scale.
 export function layoutFacts(element) {
   const spans = stimuliIn(element);
   const lines = spans.map(linesOf);
+  const missing_glyphs = missingGlyphs(spans);
   const scale = element.querySelector(".scale, .options, .line");
   const answers = scale ? [...scale.querySelectorAll(".option")] : [];
   const box = scale?.getBoundingClientRect();
@@ -153,6 +183,7 @@ export function layoutFacts(element) {
     lines,
     ...(lines.length === 2 && lines[0] !== lines[1] ? { lines_differ: true } : {}),
     ...(spans.length ? { letter_px: parseFloat(getComputedStyle(spans[0]).fontSize) } : {}),
+    ...(missing_glyphs ? { missing_glyphs } : {}),
     ...(scale ? { orientation: answers.length ? orientationOf(answers) : "row" } : {}),
     ...(box ? { scale_size: `${Math.round(box.width)}x${Math.round(box.height)}` } : {}),
     viewport: `${innerWidth}x${innerHeight}`,

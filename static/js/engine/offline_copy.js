@@ -1,22 +1,25 @@
 // Stores what this session needs to resume without a network: its page, its plan, its files. Only the service
 // worker reads it, for this session's address alone, and deletes it when the session is over.
 
+import { within } from "./queue.js";
+
 const [PREFIX, SAVED_AT, MONTH_MS] = ["obelus-session-", "Kept-At", 30 * 24 * 3600 * 1000];
+const [SAVE_MS, DELETE_MS] = [20_000, 5000];
 
 let saving = Promise.resolve();
 
 export function saveCopy(source) {
-  saving = saveAll(source);
+  saving = within(saveAll(source), SAVE_MS);
   return saving;
 }
 
 export async function deleteCopy(session) {
   await saving.catch(() => {});
-  await self.caches?.delete(PREFIX + session);
+  if ("caches" in self) await within(caches.delete(PREFIX + session), DELETE_MS);
 }
 
 async function saveAll({ session, plan, addresses }) {
-  if (!("serviceWorker" in navigator) || !("caches" in self)) return;
+  if (!("serviceWorker" in navigator) || !("caches" in self)) throw new DOMException("no worker", "NotSupportedError");
   const page = await fetch(addresses.kept); // blocked here: the service worker's requests, which fetch all files, would be blocked too
   if (!page.ok || page.redirected) return;
   await navigator.serviceWorker.register(addresses.worker);

@@ -1,8 +1,18 @@
 // Answers wait here until the server has them: in IndexedDB, else in local storage, else in this page only.
 // Of an answer that the server has, its trial's id and the time are kept: so a page without a network knows.
+// No store is waited for longer than PATIENCE_MS: a database that WebKit holds may never answer.
 
-const [NAME, STORE, OPEN_MS] = ["obelus", "answers", 1500];
+const [NAME, STORE, PATIENCE_MS] = ["obelus", "answers", 1500];
 const A_MONTH_MS = 30 * 24 * 3600 * 1000;
+
+// Resolves as the promise does, or rejects with a TimeoutError.
+export function within(promise, ms = PATIENCE_MS) {
+  let timer = null;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new DOMException("too slow", "TimeoutError")), ms);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
 
 function done(request) {
   return new Promise((resolve, reject) => {
@@ -14,8 +24,11 @@ function done(request) {
 async function openDatabase() {
   const request = indexedDB.open(NAME, 1);
   request.onupgradeneeded = () => request.result.createObjectStore(STORE, { keyPath: ["session", "trial"] });
-  const late = new Promise((_, reject) => setTimeout(() => reject(new Error("slow")), OPEN_MS));
-  return Promise.race([done(request), late]);
+  const opened = done(request);
+  return within(opened).catch((error) => {
+    opened.then((database) => database.close(), () => {}); // late: nothing may stay open
+    throw error;
+  });
 }
 
 class InDatabase {
@@ -23,6 +36,10 @@ class InDatabase {
 
   constructor(database, session) {
     Object.assign(this, { database, session });
+  }
+
+  close() {
+    this.database.close();
   }
 
   #store(mode) {
@@ -138,59 +155,118 @@ class InMemory {
   }
 }
 
-// One queue per session. A row that its store refuses is kept in memory beside it.
+// One queue per session. A row that one store refuses, or does not take in time, goes to the next.
 class Queue {
-  constructor(store) {
-    this.store = store;
-    this.spare = store.kind === "memory" ? store : new InMemory();
+  isLeft = false; // the page is being left, or kept for Back: its database is closed
+  #stores = [];
+  #ready = null;
+  #problems = [];
+
+  constructor(session) {
+    this.session = session;
+    this.memory = new InMemory();
+    addEventListener("pagehide", () => this.#leave());
+    addEventListener("pageshow", ({ persisted }) => persisted && (this.#ready = this.open()));
   }
 
   get kind() {
-    return this.spare.rows.size ? "memory" : this.store.kind;
+    return this.memory.rows.size ? "memory" : this.#stores[0].kind;
+  }
+
+  // Opens what this browser gives; its stores are tried in this order.
+  async open() {
+    this.isLeft = false;
+    const stores = [];
+    try {
+      const database = new InDatabase(await openDatabase(), this.session);
+      stores.push(database);
+      await within(database.tidy());
+      if (this.isLeft) database.close();
+    } catch (error) {
+      stores.pop()?.close();
+      this.note("indexeddb", error);
+    }
+    try {
+      stores.push(new InStorage(this.session));
+    } catch (error) {
+      this.note("local", error);
+    }
+    this.#stores = [...stores, this.memory];
+    return this;
+  }
+
+  // WebKit keeps a page with an open database, and then never ends a transaction of the next page.
+  #leave() {
+    this.isLeft = true;
+    this.#stores.find(({ kind }) => kind === "indexeddb")?.close();
+  }
+
+  // A problem goes to the server as an event of the next answer, once.
+  note(what, { name }) {
+    const isKnown = this.#problems.some(({ details }) => details.what === what && details.reason === name);
+    if (!isKnown) this.#problems.push({ kind: "storage", details: { what, reason: name }, isSent: false });
+  }
+
+  #unsent() {
+    const events = this.#problems.filter(({ isSent }) => !isSent);
+    return events.map((one) => {
+      one.isSent = true;
+      return { kind: one.kind, details: one.details };
+    });
+  }
+
+  async #usable() {
+    await this.#ready;
+    return this.#stores.filter(({ kind }) => !(this.isLeft && kind === "indexeddb"));
+  }
+
+  // What a store answers; null where it fails. One that does not answer in time is not asked again.
+  async #ask(store, name, ...values) {
+    try {
+      return (await within(store[name](...values))) ?? true;
+    } catch (error) {
+      if (this.isLeft) return null;
+      this.note(store.kind, error);
+      if (error.name === "TimeoutError") this.#stores = this.#stores.filter((one) => one !== store);
+      return null;
+    }
+  }
+
+  async #askAll(name, ...values) {
+    const answers = (await this.#usable()).map((store) => this.#ask(store, name, ...values));
+    return (await Promise.all(answers)).filter(Boolean);
   }
 
   async put(row) {
-    try {
-      await this.store.put(row);
-    } catch {
-      await this.spare.put(row);
+    for (const store of await this.#usable()) {
+      row.events.push(...this.#unsent());
+      if (await this.#ask(store, "put", row)) return;
     }
   }
 
   async all() {
-    const kept = await this.store.all().catch(() => []);
-    const rows = this.store === this.spare ? kept : [...kept, ...(await this.spare.all())];
-    return rows.sort((a, b) => a.timing.position - b.timing.position);
+    const rows = new Map((await this.#askAll("all")).flat().map((row) => [row.trial, row]));
+    return [...rows.values()].sort((a, b) => a.timing.position - b.timing.position);
   }
 
   // Trials with an answer, here or at the server, and when.
   async answered() {
-    const kept = await this.store.answered().catch(() => new Map());
-    return new Map([...kept, ...(await this.spare.answered())]);
+    return new Map((await this.#askAll("answered")).flatMap((times) => [...times]));
   }
 
   // The server has stored these, and will never take those.
   async settle(stored, refused) {
-    await this.spare.settle(stored, refused);
-    if (this.store !== this.spare) await this.store.settle(stored, refused).catch(() => {});
+    const [first, ...others] = await this.#usable();
+    const gone = [...stored, ...refused];
+    await Promise.all([this.#ask(first, "settle", stored, refused), ...others.map((store) => this.#ask(store, "settle", [], gone))]);
   }
 
   // The session is over and everything is stored: nothing of it stays.
-  async forget() {
-    await Promise.allSettled([this.spare.forget(), this.store.forget()]);
+  forget() {
+    return this.#askAll("forget");
   }
 }
 
-export async function openQueue(session) {
-  try {
-    const store = new InDatabase(await openDatabase(), session);
-    await store.tidy();
-    return new Queue(store);
-  } catch {
-    try {
-      return new Queue(new InStorage(session));
-    } catch {
-      return new Queue(new InMemory());
-    }
-  }
+export function openQueue(session) {
+  return new Queue(session).open();
 }

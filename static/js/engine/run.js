@@ -6,9 +6,10 @@ import { fill, make, sentence } from "./dom.js";
 import { Layout, layoutFacts } from "./layout.js";
 import { deleteCopy } from "./offline_copy.js";
 import { feedback, lastPage, pause, progress, read, ready, welcomeBack } from "./screens.js";
-import { clockStep, frameLength, painted, timeOf, wallClock, Watch } from "./timing.js";
+import { clockStep, firstShown, frameLength, painted, timeOf, wallClock, Watch } from "./timing.js";
 
 const FEEDBACK_MS = 2500; // how long practice waits for the server's word before it goes on without
+const [COARSE_STEP_MS, COARSE_PAINT_MS] = [2, 100]; // of the clock; of a trial's painting, with a healthy one within two frames
 const WORTH_A_PAGE = 10; // answers for which a form leaves the page within a block, where nothing else gets through
 
 export async function run({ plan, task, queue, sender, keys, main, header, signal, page }) {
@@ -102,13 +103,17 @@ async function one(trial, { common, plan, task, machine, layout, absence, gapFro
     const ms = watch.onset === null ? -1 : watch.rt(event);
     return ms < GUARD_MS || (!hasBegun && isSecondHalf(event, ms));
   };
-  let [shown, timesLaidOut] = [{}, () => 0];
+  let [shown, timesLaidOut, wasRestored] = [{}, () => 0, false];
+  addEventListener("pageshow", ({ persisted }) => (wasRestored ||= persisted), { signal: cut.signal });
   context.onset = async () => {
     layout.apply(element, trial);
     timesLaidOut = layout.follow(element, trial, cut.signal);
     element.querySelector("[autofocus], fieldset")?.focus({ preventScroll: true });
+    const laidOutAt = performance.now();
     const onset = await painted();
-    shown = layoutFacts(element);
+    const paint_ms = Math.round(performance.now() - laidOutAt);
+    shown = { ...layoutFacts(element), ...firstShown(trial.id), paint_ms };
+    if (paint_ms > COARSE_PAINT_MS) shown.coarse_painting = true;
     element.dataset.onset = String(onset);
     element.dispatchEvent(new CustomEvent("trial-onset", { bubbles: true, detail: { trial: trial.id, onset } }));
     return onset;
@@ -127,6 +132,7 @@ async function one(trial, { common, plan, task, machine, layout, absence, gapFro
   const loaded = first ? { loaded_by: first.navigation } : {};
   if (first?.wasSeen) loaded.seen_before = true;
   if (first?.keptAt) loaded.from_kept = true;
+  if (wasRestored) loaded.restored = true;
   return {
     trial: trial.id,
     response,
@@ -145,7 +151,7 @@ async function one(trial, { common, plan, task, machine, layout, absence, gapFro
       ...(held ? { held_keys: held } : {}),
       ...(isBackwards ? { clock_backwards: true } : {}),
     },
-    events: happened({ ...more, ...away, ...loaded }),
+    events: happened({ ...shown, ...more, ...away, ...loaded }),
   };
 }
 
@@ -162,6 +168,9 @@ function happened(found) {
   if (found.focus_lost_ms) events.push({ kind: "blur", details: { ms: found.focus_lost_ms } });
   if (found.trusted === false) events.push({ kind: "untrusted", details: {} });
   if (found.loaded_by === "reload") events.push({ kind: "reload", details: {} });
+  if (found.loaded_by === "back_forward" || found.restored) events.push({ kind: "back", details: {} });
+  if (found.shown_again_ms) events.push({ kind: "shown_again", details: { ms: found.shown_again_ms } });
+  if (found.missing_glyphs) events.push({ kind: "missing_glyphs", details: { n: found.missing_glyphs } });
   return events;
 }
 
@@ -172,7 +181,7 @@ function measureMachine(plan, task) {
     engine: plan.engine,
     task_version: task.info.version,
     clock_step_ms: step,
-    coarse_clock: step >= 2,
+    coarse_clock: step >= COARSE_STEP_MS,
   };
   frameLength().then((ms) => Object.assign(facts, { frame_ms: ms }));
   return { facts, wentBackwards: wallClock() };

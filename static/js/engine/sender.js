@@ -26,7 +26,8 @@ export class Sender {
   constructor(url, queue) {
     Object.assign(this, { url, queue });
     addEventListener("online", () => this.wake());
-    document.addEventListener("visibilitychange", () => this.wake());
+    addEventListener("pageshow", ({ persisted }) => persisted && this.wake());
+    document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && this.wake());
   }
 
   // Whether no further answer is wanted.
@@ -48,7 +49,7 @@ export class Sender {
   // Send what waits, now.
   async wake() {
     this.#isWoken = true;
-    if (this.#isSending || this.stopped) return;
+    if (this.#isSending || this.stopped || this.queue.isLeft) return; // nothing begins while a page is left
     clearTimeout(this.#timer);
     this.#isSending = true;
     try {

@@ -45,7 +45,8 @@ async function takeTrialsOver(form, { session, queue, sender }) {
     wasSeen: form.matches("form") && getComputedStyle(form).visibility === "visible",
     navigation: performance.getEntriesByType("navigation")[0]?.type ?? "navigate",
   };
-  const keepNow = () => saveCopy({ session, plan, addresses }).catch(() => {}); // blocked: then a reload needs the network
+  const note = (error) => queue.isLeft || queue.note("copy", error);
+  const keepNow = () => saveCopy({ session, plan, addresses }).catch(note); // then a reload needs the network
   if (!planKeptAt) main.addEventListener("trial-onset", keepNow, { once: true });
   try {
     await run({ plan, task, queue, sender, keys, main, header, signal: stop.signal, page });
@@ -59,7 +60,7 @@ async function takeTrialsOver(form, { session, queue, sender }) {
   }
 }
 
-async function start() {
+async function start(form) {
   const { session, answers, home, mistakes } = document.body.dataset;
   if (!session) return;
   const receipt = document.getElementById("receipt");
@@ -71,8 +72,15 @@ async function start() {
   if (receipt) await hear(receipt, { queue, sender });
   if (sender.complete) return location.replace(home);
   sender.wake();
-  const form = document.querySelector("[data-script]");
-  if (form?.dataset.script) await takeTrialsOver(form, { session, queue, sender });
+  if (form) await takeTrialsOver(form, { session, queue, sender });
 }
 
-start();
+// What the page's own form says to the server of why it is used.
+const form = document.querySelector("[data-script]:not([data-script=''])");
+const setReason = (reason) => form?.elements?.no_engine && (form.elements.no_engine.value = reason);
+
+setReason("not_ready");
+start(form).catch((error) => {
+  setReason(`${error.name}: ${error.message}`.slice(0, 200));
+  throw error;
+});

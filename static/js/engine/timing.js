@@ -23,6 +23,18 @@ export async function painted() {
   return Math.max(stamp, painting);
 }
 
+// How long ago this trial was shown first in this tab: on a page that was left since, or before a long absence.
+export function firstShown(trial) {
+  try {
+    const [id, at] = (sessionStorage.getItem("obelus-shown") ?? "").split(" ");
+    if (id === trial) return { shown_again_ms: Math.max(1, Date.now() - Number(at)) };
+    sessionStorage.setItem("obelus-shown", `${trial} ${Date.now()}`);
+  } catch {
+    // storage is blocked, which the queue says
+  }
+  return {};
+}
+
 // The smallest step of the clock, in ms: 0.1 usually, 1 or 100 where a browser coarsens it.
 export function clockStep() {
   const end = performance.now() + 20;
