@@ -75,3 +75,42 @@ def flag_untrusted(judgments: pd.DataFrame) -> pd.DataFrame:
 
 
 UNTRUSTED = Signal("untrusted", 1, "answers given by a program", flag_untrusted)
+
+
+def plain_form(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Flag sessions with answers by the plain form, which has no response times."""
+    reason = "{} of {} answers came by the plain form, without a response time"
+    return any_mark(judgments, "by_plain_form", reason.format)
+
+
+PLAIN_FORM = Signal("plain_form", 1, "answers by the plain form", plain_form)
+
+
+def storage(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Flag sessions in which the browser's storage failed or did not respond in time."""
+    return any_mark(
+        judgments,
+        "storage_failed",
+        lambda marked, n: "the browser's storage failed or did not respond in time",
+    )
+
+
+STORAGE = Signal("storage", 1, "browser storage failed", storage)
+
+
+def missing_glyphs(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Flag sessions on a device without glyphs for signs of a stimulus."""
+    reason = "in {} of {} trials the device had no glyph for a sign of the stimulus"
+    return any_mark(judgments, "has_missing_glyphs", reason.format)
+
+
+MISSING_GLYPHS = Signal("missing_glyphs", 1, "signs missing from the device's fonts", missing_glyphs)
+
+
+def coarse_time(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Flag sessions with a coarse clock or late painting, whose response times are inexact."""
+    reason = "in {} of {} trials the clock was coarse or the trial was painted late"
+    return any_mark(judgments, "has_coarse_time", reason.format)
+
+
+COARSE_TIME = Signal("coarse_time", 1, "response times inexact on this device", coarse_time)

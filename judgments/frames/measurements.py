@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from django.db.models import QuerySet
 
 from analysis.columns import CONTRACT
 from analysis.quality.response_patterns import reading_length
@@ -16,6 +17,7 @@ from analysis.text import no_formula
 from experiments.models import Experiment, MinimalPair, Sentence, TrialKind
 from judgments.frames.build import judgment_frame
 from judgments.models import Judgment, Participant, PlatformIdentity, Session, SessionEvent
+from judgments.monitoring.device_problems import NO_ENGINE, STORAGE
 from judgments.sessions.pretrial import failed_training
 
 #: Keys of ``Judgment.timing`` with a column of their own; a task's further keys are in ``more``.
@@ -50,10 +52,15 @@ MEASURES = (
     "clock_step_ms",
     "coarse_clock",
     "frame_ms",
+    "paint_ms",
+    "coarse_painting",
+    "missing_glyphs",
     "viewport",
     "loaded_by",
     "from_kept",
     "seen_before",
+    "restored",
+    "shown_again_ms",
     "by_form",
     "clock_offset_ms",
     "clock_backwards",
@@ -133,6 +140,7 @@ TIMING_KEYS = {  # keys of ``Judgment.timing`` by column
     "clock_backwards": "clock_backwards",
 }
 ENGINE_FACTS = {"engine", "task_version", "clock_step_ms", "viewport", "focus_lost_ms", "page_hidden_ms"}
+DEVICE_COLUMNS = ("by_plain_form", "storage_failed", "has_missing_glyphs", "has_coarse_time")
 COHERENCE_COLUMNS = ("started_ms", "received_ms", "answered_ms", "is_measured")
 STORED_EVIDENCE = ("trial_id", "timing", "input_type", "answered_at", "received_at")
 
@@ -148,6 +156,7 @@ def evidence_frame(experiment: Experiment) -> pd.DataFrame:
     }
     return frame.assign(
         **columns,
+        **_device_columns(experiment, frame, cells),
         **_coherence_columns(experiment, frame, cells),
         n_characters=_lengths(experiment, frame),
         honeypot=_honeypot(experiment, frame),
@@ -178,6 +187,33 @@ def _browser_evidence(experiment: Experiment) -> dict[int, BrowserEvidence]:
         trial: BrowserEvidence(timing if isinstance(timing, dict) else {}, *evidence)
         for trial, timing, *evidence in rows.values_list(*STORED_EVIDENCE).iterator(chunk_size=5000)
     }
+
+
+def _device_columns(
+    experiment: Experiment, frame: pd.DataFrame, cells: list[BrowserEvidence]
+) -> dict[str, Any]:
+    """Problems of the participant's device by answer; None for answers without evidence."""
+    events = SessionEvent.objects.filter(session__experiment=experiment)
+    failed = _session_ids(events.filter(kind=STORAGE).exclude(details__what="copy"))
+    plain = _session_ids(events.filter(kind=NO_ENGINE))
+    columns: dict[str, list[bool | None]] = {name: [] for name in DEVICE_COLUMNS}
+    for cell, session in zip(cells, frame["session"].astype(str), strict=True):
+        is_form, timing = cell.input_type == Judgment.InputType.FORM, cell.timing
+        is_measured = not is_form and "engine" in timing
+        is_coarse = timing.get("coarse_clock") is True or timing.get("coarse_painting") is True
+        values = (
+            session in plain if is_form else False if is_measured else None,
+            session in failed if is_measured else None,
+            "missing_glyphs" in timing if is_measured else None,
+            is_coarse if is_measured else None,
+        )
+        for name, value in zip(DEVICE_COLUMNS, values, strict=True):
+            columns[name].append(value)
+    return dict(columns)
+
+
+def _session_ids(events: "QuerySet[SessionEvent]") -> set[str]:
+    return {str(pk) for pk in events.values_list("session_id", flat=True)}
 
 
 def _coherence_columns(

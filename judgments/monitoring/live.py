@@ -17,6 +17,7 @@ from experiments.models import Experiment, TrialKind
 from experiments.page_cache import cache
 from experiments.tasks.registry import shown_task
 from judgments.models import Flag, Judgment, Session, Signal
+from judgments.monitoring.device_problems import device_problem_counts
 from judgments.monitoring.dropout import Stage, dropout_by_screen
 from judgments.monitoring.overview import (
     ListRow,
@@ -87,6 +88,7 @@ class LiveCounts:
     flags: list[tuple[str, int]]
     n_flagged: int
     last_check: LastCheck
+    device_problems: list[tuple[str, int]]
     at: datetime
 
     @property
@@ -132,6 +134,7 @@ def count_live(study: Experiment) -> LiveCounts:
         flags=flag_counts(study),
         n_flagged=n_flagged_participants(study),
         last_check=last_check(study),
+        device_problems=device_problem_counts(study),
         at=now,
     )
 

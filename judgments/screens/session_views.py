@@ -17,6 +17,7 @@ from analysis.plugins.registry import PluginFailure
 from experiments.studies.languages import interface_translation
 from experiments.studies.wording import gettext
 from judgments.models import Session, SessionEvent
+from judgments.monitoring.device_problems import NO_ENGINE, engine_name
 from judgments.recruitment.quotas import close_full_quota
 from judgments.recruitment.recruiter import framing_adapter, hand_in_form
 from judgments.screens.forms import (
@@ -61,6 +62,7 @@ from judgments.sessions.recording import PLUGIN_FAILURE, record_answers
 from judgments.sessions.removal import BY_PARTICIPANT, code_for_part, erase, hand_over, is_handed_over, leave
 
 View = Callable[..., HttpResponse]
+MAX_REASON_CHARACTERS = 200
 AMONG_TRIALS = {"trial", "feedback", "ready", "break"}
 
 
@@ -111,6 +113,14 @@ def _record_failure(session: Session, failure: PluginFailure) -> None:
     """Store once for each session what its task's plugin failed with, for the researchers' alert."""
     if not session.events.filter(kind=PLUGIN_FAILURE, trial=None).exists():
         SessionEvent.objects.create(session=session, kind=PLUGIN_FAILURE, details={"reason": str(failure)})
+
+
+def _record_missing_engine(request: HttpRequest, session: Session) -> None:
+    """Store once for each session why a plain form answers although the task has a script."""
+    reason = "".join(filter(str.isprintable, request.POST.get("no_engine", "")[:MAX_REASON_CHARACTERS]))
+    if reason and not session.events.filter(kind=NO_ENGINE).exists():
+        details = {"reason": reason, "browser": engine_name(request.headers.get("User-Agent", ""))}
+        SessionEvent.objects.create(session=session, kind=NO_ENGINE, details=details)
 
 
 def _mark_ended(response: HttpResponse) -> HttpResponse:
@@ -244,6 +254,7 @@ def submit_answer(request: HttpRequest, session: Session, public_id: str) -> Htt
         return not_found(request)
     response = load_protocol(session.version).task.read_response(request.POST)[:MAX_RESPONSE_CHARACTERS]
     receipt = record_answers(session.token, [SentAnswer(public_id, response, timing={"no_rt": True})])
+    _record_missing_engine(request, session)
     if receipt.refused:
         step = replace(next_step(session), screen="trial", trial=trial)
         refusal = receipt.refused[0]

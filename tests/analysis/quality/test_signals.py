@@ -111,6 +111,14 @@ def test_speed_names_its_cut_and_the_studys_own_median():
         ("untrusted", {"is_trusted": [False] * 3 + [True] * 9}, "3 of 12 answers were given by a program"),
         ("paste", {"pasted": [True] + [False] * 11}, "1 of 12 answers were pasted"),
         ("honeypot", {"honeypot": True}, "a hidden field was filled in"),
+        ("plain_form", {"by_plain_form": [True] * 12}, "12 of 12 answers came by the plain form"),
+        ("storage", {"storage_failed": True}, "the browser's storage failed"),
+        (
+            "missing_glyphs",
+            {"has_missing_glyphs": [True] + [False] * 11},
+            "in 1 of 12 trials the device had no glyph",
+        ),
+        ("coarse_time", {"has_coarse_time": True}, "in 12 of 12 trials the clock was coarse"),
         ("focus", {"focus_lost_ms": [5000] * 3 + [0] * 9}, "the page was left in 3 of 12 trials, 15 s"),
     ],
 )
@@ -118,7 +126,9 @@ def test_what_the_browser_noted_is_flagged(signal, columns, says):
     assert says in flags(sitting("pia", VARIED, **columns), names=[signal])["pia", signal]
 
 
-@pytest.mark.parametrize("signal", ["untrusted", "paste", "honeypot", "focus", "speed", "catch_trials"])
+@pytest.mark.parametrize(
+    "signal", ["untrusted", "paste", "honeypot", "focus", "speed", "catch_trials", "plain_form", "storage"]
+)
 def test_without_evidence_there_is_no_flag(signal):
     assert flags(sitting("pia", VARIED), names=[signal]) == {}
 

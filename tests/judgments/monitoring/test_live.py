@@ -6,10 +6,12 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from analysis.quality.report import signal_table
 from experiments.models import Campaign
 from experiments.operation.job_runner import run
 from experiments.page_cache import cache
 from judgments.flags import raise_flag
+from judgments.frames.measurements import evidence_frame
 from judgments.models import Judgment, Session, Signal
 from judgments.monitoring.live import count_live, hourly_pay, position_bias
 from judgments.quality_check import request_check
@@ -39,6 +41,41 @@ def test_page_shows_people_lists_and_where_they_leave(client):
     assert re.search(r"Consent\s+3\s+0", text)
     assert re.search(r"Background questions\s+3\s+1\s+33.3 %", text)
     assert re.search(r"Trials, block 1\s+2\s+0", text) and re.search(r"Done\s+1", text)
+
+
+def test_sessions_without_the_engine_and_with_problems_of_the_device_are_counted_and_can_be_excluded(client):
+    study = cast.study("agreement", n_lists=1, instructions="")
+    agent = "Mozilla/5.0 (iPhone) AppleWebKit/605.1.15 Version/18.4 Mobile/15E148 Safari/604.1"
+    plain = cast.begin(study, "pia")
+    for trial in plain.trials.all():
+        option = trial.shown["options"][0]["id"]
+        data = {"response": option, "no_engine": "TimeoutError: too slow\0"}
+        client.post(f"/s/{plain.token}/trials/{trial.public_id}/", data, headers={"User-Agent": agent})
+    event = plain.events.get(kind="no_engine")
+    assert event.details == {"reason": "TimeoutError: too slow", "browser": "WebKit 18"}
+    measured = cast.begin(study, "quentin")
+    rows = []
+    for trial in measured.trials.all():
+        events = [
+            {"kind": "storage", "details": {"what": "indexeddb", "reason": "TimeoutError"}},
+            {"kind": "missing_glyphs", "details": {"n": 2}},
+        ]
+        timing = {"engine": "1", "missing_glyphs": 2, "coarse_painting": True}
+        option = trial.shown["options"][0]["id"]
+        rows.append(
+            {"trial": trial.public_id, "response": option, "rt_ms": 900, "timing": timing, "events": events}
+        )
+    address = f"/api/v1/sessions/{measured.token}/judgments/"
+    client.post(address, {"judgments": rows}, content_type="application/json")
+    counts = dict(count_live(study).device_problems)
+    assert set(counts.values()) == {1} and len(counts) == 3
+    frame = signal_table(evidence_frame(study))
+    found = {(session, name) for session, name in zip(frame["session"], frame["signal"], strict=True)}
+    assert (str(plain.pk), "plain_form") in found
+    assert {(str(measured.pk), name) for name in ("storage", "missing_glyphs", "coarse_time")} <= found
+    client.force_login(cast.ada())
+    page = client.get("/studies/agreement/live/part/").content.decode()
+    assert "the trial engine did not start" in page and "missing from the device" in page
 
 
 def test_a_study_with_enough_participants_does_not_claim_to_admit_more(client):
@@ -163,7 +200,7 @@ def test_number_of_queries_does_not_grow_with_people(django_assert_max_num_queri
     study = cast.study("agreement", n_lists=2)
     for number in range(6):
         cast.sit(study, f"person-{number}")
-    with django_assert_max_num_queries(20):
+    with django_assert_max_num_queries(21):
         count_live(study)
 
 
