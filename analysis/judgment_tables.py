@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -14,7 +15,9 @@ import pandas as pd
 from .columns import JUDGMENT_COLUMNS
 from .errors import BadInput, MissingColumns, UnknownName
 from .notebooks import Document
+from .rows import Flags, column_or_blank
 from .table_forms import Form, read_form
+from .text import plural
 
 REQUIRED = ("participant", "value")
 FRAMES = ("judgments", "answers")  # first parameters that are tables of judgments
@@ -188,8 +191,42 @@ def _near(name: str, existing: Sequence[str]) -> str:
     return by_lower[near[0]] if near else ""
 
 
-def read_judgment_file(path: str | Path) -> pd.DataFrame:
-    """Read all rows of a file of judgments with the types of a judgment frame.
+class ExcludedRows(UserWarning):
+    """Rows that the release of a file excludes were left out."""
+
+
+def is_excluded(judgments: pd.DataFrame) -> Flags:
+    """Return which rows a release excludes: those with a step in the column ``excluded_by``."""
+    step = column_or_blank(judgments, "excluded_by")
+    return (step.notna() & (step.astype(str) != "")).to_numpy(dtype=bool)
+
+
+def leave_out_excluded(judgments: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """Return the rows that a release keeps, and a sentence about the others, empty if there are none.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"participant": list("aab"), "excluded_by": ["", "", "catch_failed"]})
+    >>> kept, sentence = leave_out_excluded(rows)
+    >>> kept["participant"].tolist(), sentence
+    (['a', 'a'], '1 row is left out that its release excludes (catch_failed 1); 1 participant is left.')
+    """
+    excluded = is_excluded(judgments)
+    if not excluded.any():
+        return judgments, ""
+    kept = judgments[~excluded]
+    counts = judgments.loc[excluded, "excluded_by"].astype(str).value_counts()
+    steps = ", ".join(f"{step} {n}" for step, n in sorted(counts.items()))
+    left = int(kept["participant"].nunique())
+    return kept, (
+        f"{plural(int(excluded.sum()), 'row')} {'is' if excluded.sum() == 1 else 'are'} left out that "
+        f"{'its' if excluded.sum() == 1 else 'their'} release excludes ({steps}); "
+        f"{plural(left, 'participant')} {'is' if left == 1 else 'are'} left."
+    )
+
+
+def read_judgment_file(path: str | Path, *, keep_excluded: bool = False) -> pd.DataFrame:
+    """Read a file of judgments with the types of a judgment frame, without rows that a release excludes.
 
     Parameters
     ----------
@@ -197,11 +234,19 @@ def read_judgment_file(path: str | Path) -> pd.DataFrame:
         UTF-8 CSV, TSV, JSON lines or Parquet with ``participant`` and ``value``, such as the download
         *all columns, all trials* of a study or ``judgments.csv`` of a release. For files with other names of
         columns use :func:`obelus.files.read_table` and :func:`tidy`.
+    keep_excluded : bool
+        Whether rows with a step in ``excluded_by`` are returned as well, for other exclusions than those of
+        the release. By default they are left out, with a warning that counts them.
 
     Returns
     -------
     DataFrame
         As of :func:`tidy`; columns that are not documented are texts.
+
+    Warns
+    -----
+    ExcludedRows
+        If rows are left out.
 
     Raises
     ------
@@ -217,7 +262,17 @@ def read_judgment_file(path: str | Path) -> pd.DataFrame:
     frame = read_form(path, Form(REQUIRED, numbers=("value",)))
     others = [name for name in frame.columns if name not in JUDGMENT_COLUMNS]
     frame[others] = frame[others].astype(object).where(frame[others].notna(), "")
-    return typed_judgments(frame, Source(frame.index, str(path))).reset_index(drop=True)
+    judgments = typed_judgments(frame, Source(frame.index, str(path)))
+    if not keep_excluded:
+        judgments = _kept_with_warning(judgments)
+    return judgments.reset_index(drop=True)
+
+
+def _kept_with_warning(judgments: pd.DataFrame) -> pd.DataFrame:
+    kept, sentence = leave_out_excluded(judgments)
+    if sentence:
+        warnings.warn(sentence, ExcludedRows, stacklevel=3)
+    return kept
 
 
 def typed_judgments(frame: pd.DataFrame, source: Source) -> pd.DataFrame:
@@ -280,7 +335,8 @@ def for_notebooks(function: Callable[..., Any]) -> Callable[..., Any]:
     """Let a public function take the arguments of pingouin, and return reports that show in a notebook.
 
     A function of judgments also takes its table as ``data=``, and the names of columns as
-    :func:`tidy` takes them: ``subject=``, ``dv=``, ``within=``, ``item=``, …
+    :func:`tidy` takes them: ``subject=``, ``dv=``, ``within=``, ``item=``, … Rows that a release excludes
+    (``excluded_by``) are left out with a warning, unless the function applies exclusions itself.
     """
     parameters = list(inspect.signature(function).parameters)
     first = parameters[0] if parameters else ""
@@ -289,6 +345,8 @@ def for_notebooks(function: Callable[..., Any]) -> Callable[..., Any]:
     def call(*arguments: Any, **options: Any) -> Any:
         if first in FRAMES:
             arguments, options = _with_judgments(function.__name__, parameters, arguments, options)
+            if arguments and isinstance(arguments[0], pd.DataFrame) and "plan" not in parameters:
+                arguments = (_kept_with_warning(arguments[0]), *arguments[1:])
         result = function(*arguments, **options)
         is_report = isinstance(result, dict) and not isinstance(result, Document)
         return Document(result, title=function.__name__) if is_report else result

@@ -140,11 +140,16 @@ def figures_module() -> Any:
 
 def file_evidence(options: dict[str, Any]) -> Any:
     """The data of the figures, from the files that the options name."""
-    judgments = read_judgment_file(options["judgments"]) if options["judgments"] else None
+    plan = parse_plan(options["exclude"])
+    judgments = (
+        read_judgment_file(options["judgments"], keep_excluded=bool(plan.steps))
+        if options["judgments"]
+        else None
+    )
     signs = parse_signs(options["sign"])
     return figures_module().Evidence(
         judgments=judgments,
-        plan=parse_plan(options["exclude"]),
+        plan=plan,
         human=read_human(options["human"]) if options["human"] else None,
         pairs=read_pairs(options["pairs"]) if options["pairs"] else None,
         scores=read_scores(options["scores"], signs=signs) if options["scores"] else None,

@@ -17,7 +17,7 @@ from ..errors import BadInput
 from ..example_data import write_examples
 from ..exclusions.apply import apply_plan
 from ..exclusions.plan import parse_plan
-from ..judgment_tables import read_judgment_file
+from ..judgment_tables import leave_out_excluded, read_judgment_file
 from .documents import (
     FilteredJudgments,
     agreement_document,
@@ -142,7 +142,11 @@ class LineWriter:
 def compute_report(name: str, options: dict[str, Any]) -> dict[str, Any]:
     """Compute a report of a file of judgments."""
     path = options["judgments"]
-    plan, judgments = parse_plan(options["exclude"]), read_judgment_file(path)
+    plan, judgments = parse_plan(options["exclude"]), read_judgment_file(path, keep_excluded=True)
+    released = ""
+    if not plan.steps and REPORTS[name][1] not in OF_PLANS:
+        judgments, released = leave_out_excluded(judgments)
+        judgments = judgments.reset_index(drop=True)
     if options.get("round_number") is not None:
         require_columns(judgments, "round")
         judgments = judgments[judgments["round"] == options["round_number"]].reset_index(drop=True)
@@ -152,7 +156,8 @@ def compute_report(name: str, options: dict[str, Any]) -> dict[str, Any]:
     choices = select_options(options, *names) | {"experiment": options["name"] or Path(path).stem}
     if document in OF_PLANS:
         return document(judgments, plan, **choices)
-    return document(FilteredJudgments(judgments, apply_plan(judgments, plan)), **choices)
+    report = document(FilteredJudgments(judgments, apply_plan(judgments, plan)), **choices)
+    return report | ({"released_exclusions": released} if released else {})
 
 
 def print_report(command: CommandOutput, name: str, options: dict[str, Any]) -> None:
@@ -162,6 +167,8 @@ def print_report(command: CommandOutput, name: str, options: dict[str, Any]) -> 
         command.print_json(report)
         return
     command.print_text(report)  # type: ignore[attr-defined]  # every class of REPORTS has it
+    if report.get("released_exclusions"):
+        command.stdout.write(report["released_exclusions"])
     if report.get("magnitudes"):
         command.stdout.write(magnitudes_line(report["magnitudes"]))
 

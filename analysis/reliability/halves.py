@@ -57,6 +57,19 @@ def participant_slots(rows: pd.DataFrame, person: Codes, unit: Codes) -> Slots |
     return Slots(of_row, list_code[first], person[first])
 
 
+def pool_single_members(strata: Codes) -> Codes:
+    """Join the strata of one member each, which would be split in the same way every time.
+
+    Examples
+    --------
+    >>> pool_single_members(np.array([0, 1, 1, 2])).tolist()
+    [3, 1, 1, 3]
+    """
+    codes = np.unique(strata, return_inverse=True)[1].astype(np.int64)
+    size = np.bincount(codes)
+    return np.where(size[codes] == 1, len(size), codes) if (size == 1).any() and len(size) > 1 else codes
+
+
 def has_list_names(rows: pd.DataFrame) -> bool:
     """Return whether every row has the name of its list.
 
@@ -71,15 +84,21 @@ def has_list_names(rows: pd.DataFrame) -> bool:
 
 
 def halve(strata: Codes, *, rng: np.random.Generator) -> Flags:
-    """Assign half of each list to the first half at random; odd members alternate, from a random start.
+    """Assign half of each list to the first half at random; odd members alternate between lists.
+
+    Notes
+    -----
+    Members and lists are shuffled. Lists of one member are pooled: taken in a fixed order they would be
+    halved in two ways only.
 
     Examples
     --------
     >>> int(halve(np.array([0, 0, 1, 1]), rng=np.random.default_rng(0)).sum())
     2
     """
-    shuffled = rng.permutation(strata.size)
-    order = shuffled[np.argsort(strata[shuffled], kind="stable")]
+    codes = pool_single_members(strata)
+    place = rng.permutation(int(codes.max()) + 1 if codes.size else 0)
+    order = np.lexsort((rng.random(codes.size), place[codes]))
     in_first = np.zeros(strata.size, dtype=np.bool_)
     in_first[order[int(rng.integers(2)) :: 2]] = True
     return in_first
@@ -127,19 +146,48 @@ def linked_components(names: pd.Index, pairs: pd.DataFrame) -> Codes:
 
 
 def list_strata(rows: pd.DataFrame, participant: Codes, *, unit: str = "sentence_id") -> Codes:
-    """Number each participant's list: by its name, else by the set of judged units.
+    """Number each participant's list: by its name, else by the units that participants share.
+
+    Notes
+    -----
+    Without names, the sets of units that two or more participants judged are lists. Any other participant,
+    for example with a missing answer, is of the list that shares most units with the own set, if more than
+    half of those in either; all others are pooled. Without two equal sets all participants are of one list.
 
     Examples
     --------
     >>> rows = pd.DataFrame({"list": ["A", "B", "A"]})
     >>> list_strata(rows, np.array([0, 1, 2])).tolist()
-    [0, 1, 0]
+    [0, 2, 0]
     """
-    if "list" in rows.columns and rows["list"].notna().all():
-        labels = rows.groupby(participant)["list"].first()
-    else:
-        labels = rows.groupby(participant)[unit].agg(lambda ids: "\n".join(sorted(set(map(str, ids)))))
-    return pd.factorize(labels)[0].astype(np.int64)
+    if has_list_names(rows):
+        labels = rows["list"].astype(str).groupby(participant).first()
+        return pool_single_members(pd.factorize(labels, sort=True)[0].astype(np.int64))
+    return pool_single_members(_shared_lists(participant, group_codes(rows[unit].astype(str))[0]))
+
+
+def _shared_lists(participant: Codes, unit: Codes) -> Codes:
+    """Number the sets of units of two or more participants; add the others to the set they share most of."""
+    if not len(participant):
+        return np.zeros(0, dtype=np.int64)
+    shape = (int(participant.max()) + 1, int(unit.max()) + 1)
+    judged = scipy.sparse.csr_array((np.ones(len(unit)), (participant, unit)), shape=shape)
+    judged.data[:] = 1  # repeated answers are one unit
+    judged.sort_indices()
+    names = [row.tobytes() for row in np.split(judged.indices, judged.indptr[1:-1])]
+    codes = pd.factorize(pd.Series(names, dtype=object))[0].astype(np.int64)
+    is_shared = np.bincount(codes)[codes] > 1
+    lists, first = np.unique(codes[is_shared], return_index=True)
+    if not len(lists):
+        return np.zeros(shape[0], dtype=np.int64)
+    own = np.flatnonzero(~is_shared)
+    kinds = judged[np.flatnonzero(is_shared)[first]]
+    common = (judged[own] @ kinds.T).toarray()
+    sizes = np.diff(judged.indptr)[own][:, None] + np.diff(kinds.indptr)
+    overlap = common / (sizes - common)
+    nearest = overlap.argmax(axis=1)
+    codes[own] = np.where(overlap.max(axis=1) > 0.5, lists[nearest], codes.max() + 1)
+    return codes
 
 
 def pair_positions(pairs: pd.DataFrame, names: pd.Index) -> tuple[Codes, Codes]:

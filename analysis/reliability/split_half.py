@@ -15,10 +15,10 @@ from ..errors import BadInput, NotEnoughData
 from ..rows import Codes, Flags, Floats, group_codes, is_kind, numbers
 from .halves import (
     NoiseCeiling,
-    has_list_names,
     list_strata,
     noise_ceiling,
     participant_slots,
+    pool_single_members,
     spearman_brown,
 )
 
@@ -81,7 +81,7 @@ def split_half(
     rows = judgments.loc[answered]
     person, people = group_codes(rows["participant"])
     unit_code, unit_names = group_codes(rows[unit])
-    lists = _list_codes(rows, person, unit_code) if len(rows) else np.zeros(0, dtype=np.int64)
+    lists = list_strata(rows, person, unit=unit) if len(rows) else np.zeros(0, dtype=np.int64)
     sizes = {"n_participants": len(people), "n_units": len(unit_names), "n_lists": len(set(lists.tolist()))}
     if len(rows) == 0:
         return SplitHalf("no_data")
@@ -89,7 +89,7 @@ def split_half(
         return SplitHalf("too_few", **sizes)
     slots = participant_slots(rows, person, unit_code)
     if slots is not None:
-        person, lists = slots.of_row, slots.lists
+        person, lists = slots.of_row, pool_single_members(slots.lists)
         sizes["n_lists"] = len(set(lists.tolist()))
     sums = _Sums.of(value[answered], person, unit_code, shape=(len(lists), len(unit_names)))
     parts = [sums.correlations(halves) for halves in _halvings(lists, splits=splits, seed=seed, sums=sums)]
@@ -164,20 +164,6 @@ def _center_means(means: Floats, judged_by_both: Flags, n: Codes) -> Floats:
     centre = np.divide(means.sum(axis=1), n, out=np.zeros(len(n)), where=n > 0)
     centred: Floats = np.where(judged_by_both, means - centre[:, None], 0.0)
     return centred
-
-
-def _list_codes(rows: pd.DataFrame, person: Codes, unit_code: Codes) -> Codes:
-    """Number each participant's list: by its name, else by the set of judged units."""
-    if has_list_names(rows):
-        labels = rows["list"].astype(str).groupby(person).first()
-    else:
-        judged = pd.Series(unit_code.astype(str)).groupby(person)
-        labels = judged.agg(lambda units: " ".join(sorted(set(units))))
-    codes = pd.factorize(labels)[0].astype(np.int64)
-    shared = len(codes) > 0 and int(codes.max()) + 1 < len(codes)
-    return (
-        codes if shared else np.zeros_like(codes)
-    )  # lists of one participant each would be split the same way every time
 
 
 def _halvings(lists: Codes, *, splits: int | str, seed: int, sums: _Sums) -> Iterator[Flags]:
@@ -276,7 +262,7 @@ def split_half_by_size(
     if min(sample_sizes) < 2 or max(sample_sizes) > len(people):
         raise BadInput(f"sizes lie between 2 and {len(people)}.", column="sizes")
     slots = participant_slots(rows, person, unit_code)
-    lists = list_strata(rows, person, unit=unit) if slots is None else slots.lists
+    lists = list_strata(rows, person, unit=unit) if slots is None else pool_single_members(slots.lists)
     owner = np.arange(len(people)) if slots is None else slots.person
     person = person if slots is None else slots.of_row
     shape = (len(lists), len(unit_names))

@@ -1,11 +1,14 @@
 """`tidy` takes columns of any name once; what it refuses is named with near names, row and column."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import analysis
 from analysis.columns import JUDGMENT_COLUMNS
+from analysis.command_line.program import main
 from analysis.errors import BadInput, UnknownName
 
 
@@ -84,3 +87,24 @@ def test_a_task_is_one_for_all_rows_or_a_column(answers):
     }
     with pytest.raises(UnknownName, match="lickert"):
         analysis.tidy(answers, task="lickert", **names)
+
+
+def test_rows_that_a_release_excludes_are_left_out_with_a_count(tmp_path, capsys):
+    kept = [(f"p{p}", f"i{i}", 1.0, "") for p in range(4) for i in range(4)]
+    rows = pd.DataFrame(kept + [("out", f"i{i}", 0.0, "catch_failed") for i in range(4)])
+    rows.columns = ["participant", "item", "value", "excluded_by"]
+    path = tmp_path / "judgments.csv"
+    rows.to_csv(path, index=False)
+    sentence = r"4 rows are left out that their release excludes \(catch_failed 4\); 4 participants are left"
+    with pytest.warns(UserWarning, match=sentence):
+        judgments = analysis.read_judgment_file(path)
+    assert analysis.agreement_report(judgments)["participants"] == 4
+    every = analysis.read_judgment_file(path, keep_excluded=True)
+    assert len(every) == 20
+    with pytest.warns(UserWarning, match=sentence):
+        assert analysis.agreement_report(every)["participants"] == 4
+    assert main(["agreement", str(path), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["participants"] == 4 and "catch_failed 4" in document["released_exclusions"]
+    assert main(["agreement", str(path)]) == 0
+    assert "catch_failed 4" in capsys.readouterr().out

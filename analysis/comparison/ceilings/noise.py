@@ -17,7 +17,7 @@ from ...reliability.halves import (
     participant_slots,
     spearman_brown,
 )
-from ...rows import is_kind, tasks
+from ...rows import group_codes, is_kind, tasks
 from ...scales import zscore_by_participant
 from ..correlation import pearson_r
 from ..criteria import FloatArray
@@ -56,7 +56,7 @@ def correlation_ceilings(
         status = "no_data" if not people else "too_few"
         undefined = _summary([], n=0, splits=0, people=people, status=status)
         return {"deltas": undefined, "paradigms": dict(undefined)}
-    participant = pd.factorize(rows["participant"])[0].astype(np.int64)
+    participant, _ = group_codes(rows["participant"])
     strata = list_strata(rows, participant, unit="unit")
     sentence, names = pd.factorize(rows["sentence"].astype(str))
     slots = participant_slots(rows, participant, linked_components(pd.Index(names), pairs)[sentence])

@@ -14,7 +14,7 @@ from ...reliability.halves import (
     pair_positions,
     participant_slots,
 )
-from ...rows import Codes, Flags, is_kind, tasks
+from ...rows import Codes, Flags, group_codes, is_kind, tasks
 from ...scales import zscore_by_participant
 from ..criteria import FloatArray
 
@@ -85,9 +85,10 @@ def encode_ratings(judgments: pd.DataFrame, pairs: pd.DataFrame | None = None) -
     judgments = judgments.reset_index(drop=True)
     z = zscore_by_participant(judgments).dropna()
     rated = judgments.loc[z.index]
-    participant, _ = pd.factorize(rated["participant"])
-    sentence, names = pd.factorize(rated["sentence_id"].astype(str))
-    participant, sentence, names = participant.astype(np.int64), sentence.astype(np.int64), pd.Index(names)
+    # Codes in alphabetical order: the same random halves for any order of the rows.
+    participant, _ = group_codes(rated["participant"])
+    sentence, ids = group_codes(rated["sentence_id"].astype(str))
+    names = pd.Index(ids, dtype=object)
     slots = (
         None
         if pairs is None
@@ -131,8 +132,8 @@ def encode_choices(judgments: pd.DataFrame, pairs: pd.DataFrame, *, task: str) -
     targets = judgments[target_mask(judgments, task)]
     rows = targets.assign(unit=row_units(targets, pairs, task=task)).dropna(subset=["unit", "value"])
     rows["value"] = rows["value"].mask(is_undecided(rows), 0.5)
-    participant, _ = pd.factorize(rows["participant"])
-    unit, units = pd.factorize(rows["unit"].astype(str))
+    participant, _ = group_codes(rows["participant"])
+    unit, units = group_codes(rows["unit"].astype(str))
     if task == "yes_no":
         names, yes_of, no_of = pd.Index(units), np.arange(len(units)), None
     else:
@@ -140,10 +141,9 @@ def encode_choices(judgments: pd.DataFrame, pairs: pd.DataFrame, *, task: str) -
         names = pd.Index(pd.unique(members.to_numpy().ravel()))
         yes_of, no_of = names.get_indexer(members["good_id"]), names.get_indexer(members["bad_id"])
     good, bad = pair_positions(pairs, names)
-    participant = participant.astype(np.int64)
     return Choices(
         participant,
-        unit.astype(np.int64),
+        unit,
         rows["value"].to_numpy(dtype=float),
         list_strata(rows, participant, unit="unit"),
         yes_of.astype(np.int64),
