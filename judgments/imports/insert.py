@@ -5,7 +5,6 @@ Platform ids of participants are stored apart (``PlatformIdentity``) and replace
 
 import base64
 import hashlib
-import re
 import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -17,26 +16,14 @@ import pandas as pd
 from analysis.aggregation.undecided import ANSWERS
 from experiments.intake.bulk_insert import insert_rows
 from experiments.models import Experiment, ExperimentVersion, MaterialSet, PresentationList
+from judgments.imports.personal import id_platform
 from judgments.imports.readers import JudgmentFile
 from judgments.imports.readers.materials import OF_MATERIALS
-from judgments.imports.readers.prolific import PREFIX, PROLIFIC_ID
+from judgments.imports.readers.prolific import PREFIX
 from judgments.models import Judgment, Participant, PlatformIdentity, Session, Trial
 from judgments.models.trial import new_public_id
 
 LONGEST_EXTERNAL_ID = 100
-#: Patterns of platform ids, which are never used as pseudonyms.
-PLATFORM_IDS = {
-    "mturk": re.compile(r"A(?=[0-9A-Z]*[0-9])[0-9A-Z]{9,19}"),
-    "prolific": PROLIFIC_ID,
-    "email": re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+"),
-}
-
-
-def id_platform(name: str, *, stated: str = "") -> str:
-    """Platform of an id; empty for a pseudonym."""
-    if stated:
-        return stated
-    return next((platform for platform, form in PLATFORM_IDS.items() if form.fullmatch(name.strip())), "")
 
 
 def known_names(study: Experiment, read: JudgmentFile) -> dict[str, str]:
@@ -70,8 +57,10 @@ def _known_pseudonyms(study: Experiment, read: JudgmentFile) -> dict[str, str]:
             experiment=study, is_verified=True
         ).values_list("recruiter", "external_id", "participant__pseudonym")
     }
+    # Stored under its own name by an import that did not know this kind of id
+    former = set(Participant.objects.filter(experiment=study).values_list("pseudonym", flat=True))
     names = {
-        person: person if not platform else vault.get((platform, person), "")
+        person: person if not platform or person in former else vault.get((platform, person), "")
         for person, platform in platforms.items()
     }
     return {person: name for person, name in names.items() if name}

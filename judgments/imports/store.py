@@ -28,6 +28,7 @@ from experiments.studies.creation import find_experiment, free_slug
 from experiments.studies.lifecycle import document_sha256
 from judgments.imports.insert import insert_sessions, known_names, update_demographics
 from judgments.imports.matching import match, warn_of_inversion
+from judgments.imports.personal import without_personal
 from judgments.imports.readers import JudgmentFile
 from judgments.imports.readers.materials import create_materials
 from judgments.imports.repeats import resolve_repeats
@@ -63,6 +64,7 @@ class Prepared:
             "scale": list(self.read.scale),
             "columns": dict(self.read.mapping),
             "kept_with_trials": list(self.read.extra),
+            "kept_with_participants": self.read.questions,
             **self.read.counts,
             "sessions_already_here": len(self.already),
             "sessions_new": len(self.read.sessions) - len(self.already),
@@ -111,6 +113,7 @@ def prepare(
     ``repeats`` is a rule of :data:`judgments.imports.repeats.REPEATS`.
     """
     title, study = _study(experiment, among)
+    read = without_personal(read)
     if study is not None:
         _refuse_unfit(study, read, materials)
         materials = materials or study.materials

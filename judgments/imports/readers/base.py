@@ -166,6 +166,13 @@ class JudgmentFile:
     demographics: Mapping[str, Any] | None = None
 
     @property
+    def questions(self) -> list[str]:
+        """Questions whose answers are kept with participants."""
+        return list(
+            dict.fromkeys(name for answers in self.participants["background"] for name in answers or {})
+        )
+
+    @property
     def counts(self) -> dict[str, Any]:
         """Numbers of participants, sessions and judgments, by status and kind."""
         trials = self.judgments

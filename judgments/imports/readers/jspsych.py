@@ -262,7 +262,7 @@ def _clues(judged: pd.DataFrame, answers: pd.Series, file: str) -> tuple[Clues, 
             choices=list(questions),
         )
     answers = answers.map(_only)
-    kinds = (
+    kinds: Any = (
         judged["trial_type"].dropna().astype(str).str.removeprefix("jsPsych-")
         if "trial_type" in judged
         else []

@@ -82,6 +82,8 @@ _NO_RESPONDENTS = {
     "1": "previews",
     "Survey Test": "generated test responses",
     "2": "generated test responses",
+    "9": "previews marked as spam",
+    "17": "previews made offline",
 }
 _PLATFORM_IDS = ("PROLIFIC_PID", "prolific_pid", "PROLIFIC_ID", "workerId", "participant")
 _QUALTRICS_FIELDS = frozenset(
@@ -133,9 +135,18 @@ def qualtrics_rows(rows: Rows, options: SourceOptions) -> Shaped:
     )
     mapping = {"participant": person, "session": "ResponseId"}
     embedded = [name for name, origin in ids.items() if origin == name and name not in _QUALTRICS_FIELDS]
-    mapping |= {f"background.{name}": name for name in embedded if name != person and name not in names}
+    asked = [name for name, origin in ids.items() if "QID" in origin and not name.endswith(_TIMINGS)]
+    typed = [name for name in asked if name in frame.columns and not _is_numeric(frame[name])]
+    own = [name for name in (*embedded, *typed) if name != person and name not in names]
+    about = {name: _background_name(name, questions[name]) for name in own}
+    mapping |= {f"background.{question}": name for name, question in about.items()}
     note = f"participants are named by {person}; the answers are in {', '.join(names)}"
     return with_note(rows, note), mapping
+
+
+def _background_name(name: str, question: str) -> str:
+    """Return the name under which an answer is kept: the column, with the question where that is another."""
+    return name if not question or question == name else f"{name} {question}"[:200]
 
 
 def _import_id(frame: pd.DataFrame, name: str, file: str) -> str:

@@ -221,6 +221,9 @@ class Command(ContractCommand):
                 self.stdout.write(f"{label}: {message}")
         for field, column in report["columns"].items():
             self.stdout.write(f"  {field} = {column}")
+        for key, place in (("kept_with_trials", "each trial"), ("kept_with_participants", "participants")):
+            if report[key]:
+                self.stdout.write(f"stored with {place}: {', '.join(report[key])}")
         if report["dry_run"]:
             n_new, n_stored = report["sessions_new"], report["sessions_already_here"]
             self.stdout.write(

@@ -1,0 +1,150 @@
+"""Personal details in imported files: ids for the vault, columns and answers that are not stored."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from ipaddress import ip_address
+
+import pandas as pd
+
+from experiments.materials.schema import simple_name
+from judgments.imports.readers import JudgmentFile
+from judgments.imports.readers.prolific import PROLIFIC_ID
+
+#: Patterns of platform ids, which are never used as pseudonyms.
+PLATFORM_IDS = {
+    "mturk": re.compile(r"A(?=[0-9A-Z]*[0-9])[0-9A-Z]{9,19}"),
+    "prolific": PROLIFIC_ID,
+    "connect": re.compile(r"(?=.*[A-F])(?=.*[0-9])[0-9A-F]{32}"),
+    "qualtrics": re.compile(r"R_[0-9A-Za-z]{11,20}"),
+    "email": re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+"),
+}
+_ID_COLUMNS = (
+    ("sona", re.compile(r"^sona|survey_code$")),
+    ("connect", re.compile(r"connect_?id|connect_?participant|cloud_?research")),
+)
+_ABOUT_PERSON = re.compile(
+    r"\b(first|last|full|family|given|your|sur)[\s_-]*name\b|\bsurname|\bvorname|\bnachname|\be[\s_-]?mail\b|"
+    r"\bphone|\btelefon|\bstreet\b|\bpost(al)?[\s_-]?code|\bzip[\s_-]?code|\b(date|day)[\s_-]of[\s_-]birth|"
+    r"\bbirth[\s_-]?(date|day)|\bgeburtsdatum|\bip[\s_-]?addr|\b(home|postal|mailing)[\s_-]address",
+    re.IGNORECASE,
+)
+_NAME_COLUMNS = frozenset({"name", "names", "participant_name", "subject_name", "worker_name"})
+
+
+def id_platform(name: str, *, stated: str = "") -> str:
+    """Return the kind of a personal id: a platform's, an address, a name; empty for a pseudonym.
+
+    Examples
+    --------
+    >>> id_platform("203.0.113.7"), id_platform("2001:db8::1"), id_platform("Ada Muster"), id_platform("p01")
+    ('ip', 'ip', 'name', '')
+    """
+    if stated:
+        return stated
+    text = name.strip()
+    found = next((platform for platform, form in PLATFORM_IDS.items() if form.fullmatch(text)), "")
+    return found or ("ip" if _is_address(text) else "name" if is_name(text) else "")
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ip_address(text.strip("[]"))
+    except ValueError:
+        return False
+    return True
+
+
+def is_name(text: str) -> bool:
+    """Return whether a text looks like the name of a person: capitalized words, or words with spaces.
+
+    Examples
+    --------
+    >>> is_name("Ada"), is_name("O'Brien, Zoë"), is_name("ada muster"), is_name("P"), is_name("s12")
+    (True, True, True, False, False)
+    """
+    words = re.split(r"[\s,]+", text.strip())
+    if not all(re.fullmatch(r"[^\W\d_]+(['’.-][^\W\d_]*)*", word) for word in words):
+        return False
+    is_capitalized = all(word[0].isupper() and not word.isupper() for word in words)
+    return len(words) > 1 or is_capitalized and len(text) > 2
+
+
+def column_platform(column: str) -> str:
+    """Return the platform whose ids a column holds by its name; empty for others."""
+    name = simple_name(column)
+    return next((platform for platform, form in _ID_COLUMNS if form.search(name)), "")
+
+
+def personal_kind(column: str, cells: Iterable[str]) -> str:
+    """Return the kind of personal details that a column holds; empty if it holds none.
+
+    Addresses count wherever one occurs, ids of platforms where most cells are such, names by the column.
+    """
+    values = {str(cell).strip() for cell in cells} - {"", "None", "nan"}
+    if not values:
+        return ""
+    if _ABOUT_PERSON.search(re.sub(r"[_.]+", " ", column)):
+        return "details of the person"
+    kinds = {value: id_platform(value) for value in values}
+    for kind in ("email", "ip"):
+        if kind in kinds.values():
+            return kind
+    for kind in ("prolific", "mturk", "connect", "qualtrics"):
+        if sum(found == kind for found in kinds.values()) > len(values) / 2:
+            return kind
+    if (
+        simple_name(column) in _NAME_COLUMNS
+        and sum(found == "name" for found in kinds.values()) > len(values) / 2
+    ):
+        return "name"
+    return ""
+
+
+def without_personal(read: JudgmentFile) -> JudgmentFile:
+    """Leave personal columns and answers out, mark ids for the vault, and name all of them in warnings."""
+    warnings, notes = [], []
+    dropped = {
+        name: kind
+        for name in read.extra
+        if (kind := personal_kind(name, read.judgments[f"extra:{name}"].unique()))
+    }
+    judgments = read.judgments.drop(columns=[f"extra:{name}" for name in dropped])
+    people = read.participants
+    answers: dict[str, set[str]] = {}
+    for background in people["background"]:
+        for question, answer in (background or {}).items():
+            answers.setdefault(question, set()).add(str(answer))
+    private = {
+        question: kind for question, texts in answers.items() if (kind := personal_kind(question, texts))
+    }
+    if dropped or private:
+        listed = ", ".join(f"{name} ({kind})" for name, kind in {**dropped, **private}.items())
+        warnings.append(f"not stored, because they identify participants: {listed}.")
+    kept = [
+        {question: answer for question, answer in (background or {}).items() if question not in private}
+        for background in people["background"]
+    ]
+    stated = column_platform(str(read.mapping.get("participant", "")))
+    platforms = [
+        id_platform(person, stated=recruiter or stated)
+        for person, recruiter in zip(people["participant"], people["recruiter"], strict=True)
+    ]
+    counts = pd.Series([platform for platform in platforms if platform], dtype=object).value_counts()
+    if len(counts):
+        kinds = ", ".join(f"{number} {kind}" for kind, number in counts.items())
+        notes.append(
+            f"ids of participants that identify them ({kinds}) go to the vault; pseudonyms stand for them"
+        )
+    people = people.assign(
+        background=pd.Series(kept, index=people.index, dtype=object),
+        recruiter=pd.Series(platforms, index=people.index, dtype=object),
+    )
+    return replace(
+        read,
+        judgments=judgments,
+        extra=tuple(name for name in read.extra if name not in dropped),
+        participants=people,
+        notes=(*read.notes, *notes),
+        warnings=(*read.warnings, *warnings),
+    )

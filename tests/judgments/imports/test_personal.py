@@ -1,0 +1,112 @@
+"""Personal ids and answers in imported files: the vault, what is left out, and releases made before."""
+
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from experiments.models import Experiment
+from judgments.models import Participant, PlatformIdentity, Trial
+from releases.gold import storage
+from releases.models import Release
+
+pytestmark = pytest.mark.django_db
+QUALTRICS = (
+    "StartDate,Status,ResponseId,Q1_1,Q4,Q2,Q3\n"
+    "Start Date,Response Type,Response ID,Please fill out - First name,Which dialect?,"
+    "The cat sleeps. - ok?,The cat sleep. - ok?\n"
+    + ",".join(
+        f'"{{""ImportId"":""{name}""}}"'
+        for name in ("startDate", "status", "_recordId", "QID1", "QID4", "QID2", "QID3")
+    )
+    + "\n2024-01-01,0,R_1aaaaaaaaaaaaaa,Wilhelmine,northern,7,2\n2024-01-01,17,R_2aaaaaaaaaaaaaa,Test,x,1,1\n"
+)
+
+
+@pytest.fixture
+def imported(tmp_path):
+    def call(text, *options):
+        path = tmp_path / "data.csv"
+        path.write_text(text)
+        out = StringIO()
+        call_command("import_judgments", str(path), "--experiment", "s", *options, stdout=out)
+        return out.getvalue()
+
+    return call
+
+
+def table(people, **extra):
+    head = "participant,item,condition,sentence,rating" + "".join(f",{name}" for name in extra)
+    rows = [
+        f'"{person}",{n},{condition},Sentence {n} {condition}.,{value}'
+        + "".join(f",{cell}" for cell in extra.values())
+        for person in people
+        for n in range(2)
+        for condition, value in (("a", 6), ("b", 2))
+    ]
+    return "\n".join([head, *rows])
+
+
+def test_ids_that_identify_go_to_the_vault_and_are_named(imported):
+    people = [
+        "203.0.113.7",
+        "2001:db8::17",
+        "Anna Muster",
+        "Wilhelmine",
+        "R_1aaaaaaaaaaaaaa",
+        "a@b.example",
+        "p01",
+    ]
+    assert "go to the vault" in imported(table(people), "--format", "table")
+    assert set(PlatformIdentity.objects.values_list("recruiter", flat=True)) == {
+        "ip",
+        "name",
+        "qualtrics",
+        "email",
+    }
+    assert set(Participant.objects.values_list("pseudonym", flat=True)) & set(people) == {"p01"}
+
+
+def test_columns_that_identify_are_left_out_and_named(imported):
+    said = imported(
+        table(["p1"], addr="203.0.113.7", contact="x@y.example", first_name="Eva", verb="sleep"),
+        "--format",
+        "table",
+    )
+    assert all(
+        name in said
+        for name in ("addr (ip)", "contact (email)", "first_name", "stored with each trial: verb")
+    )
+    assert set(Trial.objects.first().attributes) == {"verb"}
+
+
+def test_typed_answers_to_questions_of_qualtrics_belong_to_the_participant_or_are_left_out(imported):
+    said = imported(QUALTRICS, "--format", "qualtrics", "--answers", "Q2", "Q3")
+    assert "not stored, because they identify participants" in said and "First name" in said
+    person = Participant.objects.get()
+    assert list(person.background.values()) == ["northern"]
+    assert set(Trial.objects.first().attributes) <= {"Status"}
+
+
+def test_releases_made_before_are_checked(imported):
+    imported(table(["p1"]), "--format", "table")
+    tables = {
+        "participants.csv": b"participant,age\n203.0.113.7,30\np2,31\n",
+        "judgments.csv": b"participant,from\np2,x@y.example\n",
+        "manifest.json": b"{}",
+    }
+    storage.store("s/1", tables)
+    study = Experiment.objects.get()
+    Release.objects.create(
+        experiment=study,
+        number=1,
+        state="ready",
+        sha256="0" * 64,
+        storage_key="s/1",
+        manifest={"files": list(tables)},
+    )
+    out = StringIO()
+    with pytest.raises(CommandError, match="2 columns of releases identify participants"):
+        call_command("check_releases", stdout=out)
+    assert "participants.csv, column 'participant': ip" in out.getvalue()
+    assert "judgments.csv, column 'from': email" in out.getvalue()
