@@ -74,7 +74,7 @@ async function gap({ main, signal }, { show, ms }) {
   scrollTo(0, 0);
   const onset = await painted();
   await new Promise((resolve) => setTimeout(resolve, ms));
-  signal.throwIfAborted();
+  if (signal.aborted) throw signal.reason;
   return onset;
 }
 

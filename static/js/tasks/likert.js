@@ -36,7 +36,7 @@ export async function run(element, trial, context) {
   if (hasKeys) {
     const caps = [...values].sort((a, b) => a - b).map((value) => (isTyped ? value : digitOf(value, values)[0]));
     element.append(make("p", { class: "hint keys", "aria-hidden": "true" },
-      `${words.keys} `, make("kbd", {}, String(caps[0])), "–", make("kbd", {}, String(caps.at(-1)))));
+      `${words.keys} `, make("kbd", {}, String(caps[0])), "–", make("kbd", {}, String(caps[caps.length - 1]))));
   }
   const choices = values.map((value, place) => ({
     value: String(value), button: buttons[place], keys: hasKeys && !isTyped ? digits[place] : [],

@@ -35,6 +35,7 @@ KEYS = {
     "ArrowRight": "\ue014",
     "ArrowDown": "\ue015",
     "End": "\ue010",
+    "Home": "\ue011",
 }
 
 
@@ -196,6 +197,11 @@ class Window:
         self._perform(
             {"type": "pointer", "id": pointer, "parameters": {"pointerType": pointer}, "actions": steps}
         )
+
+    def choose_file(self, selector: str, path: Path) -> None:
+        """Firefox: give a file to a field, as its dialog does."""
+        (element,) = self.send("FindElement", using="css selector", value=selector).values()
+        self.send("ElementSendKeys", id=element, text=str(path))
 
     def resize(self, width: int, height: int = 844) -> None:
         """Make the page so wide, and wait until it is."""
