@@ -52,6 +52,12 @@ def strip_cell(cell: Any) -> str:
     return "" if text in EMPTY else text
 
 
+def without_headers(frame: pd.DataFrame) -> pd.DataFrame:
+    """Leave out the rows that repeat the header, as in files that were joined run by run."""
+    is_header = (frame == [str(name) for name in frame.columns]).all(axis=1)
+    return frame[~is_header] if is_header.any() and len(frame.columns) > 1 else frame
+
+
 def no_value(trials: pd.DataFrame) -> "pd.Series[bool]":
     """Return False for every row."""
     return pd.Series(False, index=trials.index)

@@ -23,7 +23,7 @@ from experiments.materials.readers.sheets import json_lines, object_frame
 from experiments.materials.schema import simple_name
 from judgments.imports.readers.answers import Clues, task_of_kind
 from judgments.imports.readers.base import JudgmentFile, Rows, SourceOptions
-from judgments.imports.readers.cells import whole_number
+from judgments.imports.readers.cells import whole_number, without_headers
 from judgments.imports.readers.shapes import OpenAnswer
 from judgments.imports.readers.table import NEVER_KEPT, judgments_from_rows
 
@@ -316,10 +316,11 @@ def _trials(decoded: Decoded) -> tuple[list[Trial], list[int], str]:
     start = decoded.text.lstrip()[:1]
     if start not in ("[", "{"):
         table = table_from(decoded)
+        frame = without_headers(table.frame)
         records: list[Trial] = [
-            {str(name): cell for name, cell in record.items()} for record in table.frame.to_dict("records")
+            {str(name): cell for name, cell in record.items()} for record in frame.to_dict("records")
         ]
-        return records, [int(line) for line in table.frame.index], table.description
+        return records, [int(line) for line in frame.index], table.description
     rows = _from_json(decoded)
     return [trial for _, trial in rows], [row for row, _ in rows], f"{decoded.description}, JSON"
 

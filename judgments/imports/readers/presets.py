@@ -126,7 +126,10 @@ def read_preset(
 ) -> JudgmentFile:
     """Read an export by the preset of its tool; ``table`` is the result of :func:`preset_rows`, if known."""
     rows, mapping = table or preset_rows(path, options, format=format)
-    return judgments_from_rows(rows, replace(options, mapping=mapping), format=format)
+    missing = options.missing
+    if format == "qualtrics" and "value" in rows.frame.columns and rows.frame["value"].eq("-99").any():
+        missing = (*missing, "-99")  # Qualtrics' code for questions that were seen but not answered
+    return judgments_from_rows(rows, replace(options, mapping=mapping, missing=missing), format=format)
 
 
 def preset_rows(path: Path, options: SourceOptions, *, format: str) -> tuple[Rows, dict[str, str]]:
@@ -186,7 +189,9 @@ def raw_rows(path: Path, options: SourceOptions) -> Rows:
 
 
 def recognized_format(path: Path, options: SourceOptions) -> tuple[str, str]:
-    """Return the preset whose columns a file has, and by which; empty where it is none or cannot be read."""
+    """Return the format of a file, and by what it was recognized; empty where it is none."""
+    if found := _program_format(path):
+        return found
     try:
         names = _first_columns(path, options)
     except (BadInput, OSError, EOFError, zlib.error):
@@ -196,6 +201,28 @@ def recognized_format(path: Path, options: SourceOptions) -> tuple[str, str]:
             columns = [next(name for name in names if _has([name], pattern)) for pattern in preset.signature]
             return format, f"it has the columns {', '.join(columns)}"
     return "", ""
+
+
+def _program_format(path: Path) -> tuple[str, str] | None:
+    """Return the format of a file that a program for experiments wrote, by the first bytes of its text."""
+    if path.is_dir() or path.suffix.lower() in WHOLE:
+        return None
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            text = file.read(HEAD_BYTES).decode("utf-8-sig", "ignore")
+    except (OSError, EOFError, zlib.error):
+        return None
+    header = text.lstrip().split("\n", 1)[0]
+    if header.startswith("#") and "PennElementName" in text:
+        return "pcibex", "its comments name PennElementName"
+    if header.startswith("#") and ("Controller name" in text or "...First 7..." in text):
+        return "ibex", "its comments name the columns of controllers"
+    is_json = header[:1] in ("[", "{")
+    if all(name in (text if is_json else header) for name in ("trial_type", "trial_index")):
+        return "jspsych", "it has the fields trial_type and trial_index"
+    if not is_json and all(name in header for name in ("HITId", "AssignmentId", "Input.")):
+        return "mturk-batch", "it has the columns HITId, AssignmentId and Input."
+    return None
 
 
 def _first_columns(path: Path, options: SourceOptions) -> list[str]:

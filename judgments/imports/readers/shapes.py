@@ -228,8 +228,31 @@ def gorilla_rows(rows: Rows, options: SourceOptions) -> Shaped:
         )
     is_response = rows.frame[kind].str.strip().str.lower().str.startswith("response")
     rows = without(rows, ~is_response, f"events whose {kind} is no response")
-    rows = without(rows, is_empty(rows.frame["Response"]), "responses without an answer")
-    return rows, {}
+    frame = rows.frame
+    timed_out = (
+        frame["Timed Out"].map(parse_flag).eq(True) if "Timed Out" in frame.columns else is_response & False
+    )
+    rows = without(rows, is_empty(frame["Response"]) & ~timed_out, "responses without an answer")
+    return _one_zone(rows, options), {}
+
+
+def _one_zone(rows: Rows, options: SourceOptions) -> Rows:
+    """Keep the answers of the zone that the mapping of ``value`` names; ask where trials have several."""
+    names = ("Zone Name", "Object Name", "Response Type", "Zone Type")
+    zone = next((name for name in names if name in rows.frame.columns), "")
+    trial = [name for name in ("Participant Private ID", "Trial Number") if name in rows.frame.columns]
+    zones = list(dict.fromkeys(rows.frame[zone]))
+    wanted = options.mapping.get("value", "")
+    if wanted in zones:
+        return without(rows, rows.frame[zone] != wanted, f"answers of another {zone}")
+    if len(zones) > 1 and len(trial) == 2 and rows.frame.groupby(trial)[zone].nunique().max() > 1:
+        raise OpenAnswer(
+            "trials have several answers.",
+            file=rows.file,
+            remedy=f"Map value to the one ({zone}) that is the judgment.",
+            choices=zones,
+        )
+    return rows
 
 
 _OTREE = re.compile(r"(?P<app>.+)\.(?P<round>\d+)\.(?P<level>player|group|subsession)\.(?P<field>.+)")
@@ -282,7 +305,14 @@ def otree_rows(rows: Rows, options: SourceOptions) -> Shaped:
     for name in background.values():
         long[name] = frame.loc[long.index, name].to_numpy() if frame.index.is_unique else ""
     note = f"{plural(len(rounds), 'round')} of {', '.join(answers)}, with the answers in {answer!r}"
-    rows = with_note(replace(rows, frame=long.sort_index(kind="stable")), note)
+    long = long.sort_index(kind="stable")
+    if {"participant._index_in_pages", "participant._max_page_index"} <= set(frame.columns):
+        at, last = (
+            pd.to_numeric(long[f"participant.{name}"], errors="coerce")
+            for name in ("_index_in_pages", "_max_page_index")
+        )
+        long["session_status"] = (at < last).map({True: "abandoned", False: "complete"})
+    rows = with_note(replace(rows, frame=long), note)
     rows = without(rows, is_empty(rows.frame[answer]), "rounds without an answer")
     labels = frame["participant.label"] if "participant.label" in frame.columns else pd.Series([""])
     is_labelled = not is_empty(labels).any() and labels.is_unique
@@ -302,16 +332,25 @@ def label_studio_rows(rows: Rows, options: SourceOptions) -> Shaped:
     notes = {"skipped (was_cancelled)": 0, "without a rating, number or choice": 0}
     records: list[dict[str, Any]] = []
     lines: list[int] = []
+    wanted = options.mapping.get("value", "").removesuffix(_CLASH)
     for line, task in _records(rows):
-        made = [task] if "annotator" in task else _annotations(task, line, rows.file, notes)
+        made = [task] if "annotator" in task else _annotations(task, line, rows.file, notes, wanted)
         records += made
         lines += [int(line)] * len(made)
-    frame = _label_frame(records, lines, rows.file).rename_axis("task")
+    frame = _label_frame(records, lines, rows.file).rename_axis("task").map(_only_label)
     rows = replace(rows, frame=frame.where(frame.notna(), "").map(as_text))
     for reason, number in notes.items():
         if number:
             rows = with_note(rows, f"{plural(number, 'annotation')} left out: {reason}")
     return _one_answer(rows, options, _label_studio_answers(frame))
+
+
+def _only_label(cell: Any) -> Any:
+    """Return the answer of JSON-MIN's list with one result, such as ``[{"rating": 4}]``."""
+    if isinstance(cell, list) and len(cell) == 1 and isinstance(cell[0], dict):
+        answers = [cell[0][name] for name in ("rating", "number", "selected") if name in cell[0]]
+        return answers[0] if answers else cell
+    return cell
 
 
 def _records(rows: Rows) -> list[tuple[int, dict[str, Any]]]:
@@ -323,8 +362,11 @@ def _records(rows: Rows) -> list[tuple[int, dict[str, Any]]]:
     ]
 
 
+_LABEL_TYPES = ("rating", "number", "choices", "pairwise")
+
+
 def _annotations(
-    task: Mapping[str, Any], line: int, file: str, notes: dict[str, int]
+    task: Mapping[str, Any], line: int, file: str, notes: dict[str, int], wanted: str
 ) -> list[dict[str, Any]]:
     data, annotations = task.get("data"), task.get("annotations")
     if not isinstance(data, dict) or not isinstance(annotations, list):
@@ -352,7 +394,9 @@ def _annotations(
         answers = {
             f"answer:{result.get('from_name')}": _result_value(result, line, file)
             for result in results
-            if isinstance(result, dict) and result.get("type") in ("rating", "number", "choices")
+            if isinstance(result, dict)
+            and result.get("type") in _LABEL_TYPES
+            and wanted in ("", str(result.get("from_name")))
         }
         if not answers:
             notes["without a rating, number or choice"] += 1
@@ -374,7 +418,7 @@ def _annotations(
 def _result_value(result: Mapping[str, Any], line: int, file: str) -> Any:
     kind = str(result["type"])
     value = result.get("value")
-    answer = value.get(kind) if isinstance(value, dict) else None
+    answer = value.get("selected" if kind == "pairwise" else kind) if isinstance(value, dict) else None
     if isinstance(answer, list):
         if len(answer) != 1:
             raise BadInput(
@@ -481,8 +525,10 @@ def _label_value(name: str, cell: str) -> str:
 
 def _one_answer(rows: Rows, options: SourceOptions, names: Sequence[str]) -> Shaped:
     """Take the only question as the answer; of several, that which the mapping names."""
-    short = {name.removeprefix("answer:"): name for name in names}
     wanted = options.mapping.get("value", "").removesuffix(_CLASH)
+    if wanted in rows.frame.columns and wanted not in names and f"answer:{wanted}" not in names:
+        names = [wanted]
+    short = {name.removeprefix("answer:"): name for name in names}
     chosen = short.get(wanted, "") or (names[0] if len(names) == 1 else "")
     if not chosen:
         raise OpenAnswer(

@@ -41,6 +41,7 @@ from judgments.imports.readers.cells import (
     parse_kinds,
     parse_numbers,
     strip_cell,
+    without_headers,
 )
 
 _FIELDS = (
@@ -293,7 +294,13 @@ def table_rows(path: Path, *, encoding: Encoding = "", sheet: str = "") -> Rows:
         texts = frame.where(frame.notna(), "").map(str)
         return Rows(texts, path.name, f"{decoded.description}, JSON lines", inferred=decoded.check)
     delimited = read_table(path, encoding=encoding)
-    return Rows(delimited.frame, path.name, delimited.description, delimited.notes, delimited.source.check)
+    return Rows(
+        without_headers(delimited.frame),
+        path.name,
+        delimited.description,
+        delimited.notes,
+        delimited.source.check,
+    )
 
 
 def judgments_from_rows(
@@ -400,7 +407,7 @@ NEAR_NAMES: Mapping[str, tuple[str, ...]] = {
         ),
         ("rt_ms", "response_time responsetime rt_in_ms latency reactiontime duration time_taken"),
         ("kind", "type trialtype itemtype stimulus_type exp_type is_filler filler"),
-        ("expected", "expected_status label gold correct_answer good_bad status"),
+        ("expected", "expected_status label gold correct_answer good_bad"),
     )
 }
 

@@ -192,7 +192,8 @@ class Command(ContractCommand):
             raise BadInput(
                 "looks like no tool's export.", file=file, remedy="Name the format, or --format table."
             )
-        guess = f"looks like {name} ({PRESETS[name].label}): {reason}."
+        label = f" ({PRESETS[name].label})" if name in PRESETS else ""
+        guess = f"looks like {name}{label}: {reason}."
         if not options["dry_run"]:
             raise BadInput(guess, file=file, remedy=f"If it is, import it with --format {name}.")
         self.stderr.write(f"{file} {guess}")

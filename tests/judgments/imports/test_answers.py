@@ -113,3 +113,68 @@ def test_expected_statuses_keep_a_rated_pair_in_one_item(read):
     )
     report = read(lines, "--map", "sentence=text")
     assert report["creates_materials"]["items"] == 1 and report["warnings"] == []
+
+
+PENN = (
+    "# Columns below this comment are as follows:\n"
+    + "".join(
+        f"# {number}. {name}.\n"
+        for number, name in enumerate(
+            [
+                "Results reception time",
+                "MD5 hash of participant's IP address",
+                "Controller name",
+                "Order number of item",
+                "Inner element number",
+                "Label",
+                "Latin Square Group",
+                "PennElementType",
+                "PennElementName",
+                "Parameter",
+                "Value",
+                "EventTime",
+                "item",
+                "sentence",
+                "Comments",
+            ],
+            1,
+        )
+    )
+    + "".join(
+        f"1600,ab,PennController,{n},0,exp,NULL,{event},i{n},S {n}.,NULL\n"
+        for n, (value, time) in enumerate([("6", "2000"), ("NA", "Never"), ("2", "6000")], 1)
+        for event in (
+            f"PennController,0,_Trial_,Start,{n}500",
+            f"Scale,rating,Choice,{value},{time}",
+            f"Selector,q,Selection,yes,{n}900",
+        )
+    )
+)
+GORILLA = (
+    "Event Index,Participant Private ID,Trial Number,Zone Type,Zone Name,Response,item,sentence\n"
+    + "".join(
+        f"{n},7,{n},response_rating,rating,{n + 2},i{n},S {n}.\n"
+        f"{n},7,{n},response_text,why,so {n},i{n},S {n}.\n"
+        for n in (1, 2, 3)
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("format", "content", "values"),
+    [("pcibex", PENN, [6.0, None, 2.0]), ("gorilla", GORILLA, [3.0, 4.0, 5.0])],
+)
+def test_the_answer_of_a_trial_with_several_is_chosen_by_name(read, format, content, values):
+    with pytest.raises(CommandError, match=f"If it is, import it with --format {format}"):
+        read(content, format="auto")
+    with pytest.raises(CommandError, match="trials have several answers.*rating"):
+        read(content, format=format)
+    read(content, "--map", "value=rating", format=format)
+    assert stored("trial__position", "value") == list(enumerate(values, 1))
+
+
+def test_runs_joined_with_their_headers_are_read(read):
+    run = '"trial_type","trial_index","response","stimulus","item","subject"\n'
+    row = '"html-slider-response","0","{}","<p>She left.</p>","1","{}"\n'
+    read(run + row.format(30, "a") + run + row.format(60, "b"), format="jspsych")
+    assert stored("value") == [30.0, 60.0]
