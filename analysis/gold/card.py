@@ -19,7 +19,7 @@ def dataset_card(facts: Facts, files: Sequence[tuple[str, str]], *, tables: Sequ
     head = [
         "---",
         f"pretty_name: {quoted_yaml(facts.title)}",
-        f"language: [{facts.language}]",
+        f"language: [{quoted_yaml(facts.language)}]",
         *_licence(facts),
         "task_categories: [text-classification]",
         "tags: [acceptability, minimal-pairs, human-judgments]",

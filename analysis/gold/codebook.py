@@ -1,6 +1,6 @@
 """The codebook of a release: columns of each file, their meaning, and the data package."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -57,6 +57,7 @@ DEVIATION_FILE = (
     "reason",
     "reason_at",
 )
+FACTOR_FILES = ("sentences.csv", "judgments.csv")
 
 RELEASE_COLUMNS = {
     column.name: column
@@ -215,7 +216,7 @@ def data_package(
         "name": name,
         "title": title,
         "resources": [
-            _resource(path, columns, factors or {}, rows) for path, columns in sorted(files.items())
+            _resource(path, columns, factors or {}, rows, files) for path, columns in sorted(files.items())
         ],
     }
     if licence is None:
@@ -235,6 +236,7 @@ def _resource(
     columns: Sequence[str],
     factors: Mapping[str, Sequence[str]],
     tables: Mapping[str, pd.DataFrame],
+    files: Collection[str],
 ) -> dict[str, Any]:
     stem, _, suffix = path.rpartition(".")
     # A name is unique in the package: pairs.jsonl is "pairs", its table of ids "pairs-csv".
@@ -243,7 +245,7 @@ def _resource(
     frame = tables.get(path, pd.DataFrame(columns=list(columns), dtype=object))
     fields = []
     for column in columns:
-        field = _factor(column, factors) or _field(describe(column))
+        field = (path in FACTOR_FILES and _factor(column, factors)) or _field(describe(column))
         if suffix == "jsonl" and not _has_type(frame, column, field["type"]):
             field["type"] = "any"
         constraints = dict(CONSTRAINTS.get(column, {}))
@@ -261,7 +263,7 @@ def _resource(
             "reference": {"resource": target.removesuffix(".csv"), "fields": PRIMARY_KEYS[target]},
         }
         for column, target in references.items()
-        if target in tables and _refers(frame, column, tables[target][PRIMARY_KEYS[target]])
+        if target in files and _refers(frame, column, tables[target][PRIMARY_KEYS[target]])
     ]
     if keys:
         schema["foreignKeys"] = keys

@@ -3,7 +3,17 @@
 import json
 from collections.abc import Mapping, Sequence
 
-IDS = ("participant", "session", "trial", "item", "condition", "sentence_id")
+TEXTS = (
+    *("participant", "session", "trial", "item", "condition", "sentence_id"),
+    *("response", "shown_first", "list", "kind", "paradigm", "phenomenon", "expected"),
+)
+"""Columns whose cells are texts, whatever they look like: 01, true, NA."""
+R_WORDS = frozenset(
+    {
+        *("if", "else", "repeat", "while", "function", "for", "next", "break", "in", "TRUE", "FALSE"),
+        *("NULL", "Inf", "NaN", "NA", "NA_integer_", "NA_real_", "NA_character_", "NA_complex_"),
+    }
+)
 EXCLUSION = "exclusion"  # column of the download that names the step; the file of a release has another
 RELEASE_EXCLUSION = "excluded_by"
 
@@ -15,7 +25,8 @@ def r_judgments(
     terms = [_r_name(name) for name in levels]
     fixed = " * ".join(terms) or "1"
     packages = ["lme4", *(["ordinal"] if task == "likert" else [])]
-    characters = ", ".join(f'{name} = "character"' for name in IDS)
+    texts = list(dict.fromkeys([*TEXTS, *levels]))
+    characters = _wrap([f'{name if name in TEXTS else quote(name)} = "character"' for name in texts], 29)
     lines = [
         *(f"library({package})  # install.packages({quote(package)})" for package in packages),
         "",
@@ -90,13 +101,13 @@ def pandas_judgments(
 ) -> str:
     """pandas: means with errors over participants; of a 2×2 the difference of differences."""
     value = _outcome(task)
-    ids = ", ".join(f"{quote(name)}: str" for name in IDS)
+    texts = list(dict.fromkeys([*TEXTS, *levels]))
     lines = [
         *(["import numpy as np"] if is_release and value == "z_log" else []),
         "import pandas as pd",
         "",
         f'd = pd.read_csv({quote(file)}, keep_default_na=False, na_values=[""],',
-        f"                dtype={{{ids}}})",
+        f"                dtype=dict.fromkeys([{_wrap(list(map(quote, texts)), 37)}], str))",
         *(_pandas_standardized(task) if is_release else ()),
         f'd = d[(d["kind"] == "target") & d["{_exclusion(is_release)}"].isna() & d["value"].notna()]',
     ]
@@ -134,6 +145,12 @@ def pandas_judgments(
     return "\n".join(lines) + "\n"
 
 
+def _wrap(parts: Sequence[str], indent: int) -> str:
+    """A list in lines of four, the later ones indented."""
+    lines = [", ".join(parts[first : first + 4]) for first in range(0, len(parts), 4)]
+    return f",\n{' ' * indent}".join(lines)
+
+
 def _pandas_standardized(task: str) -> list[str]:
     """Compute z as the pages do; tasks without points need none."""
     value = _outcome(task)
@@ -165,7 +182,8 @@ def _outcome(task: str) -> str:
 def _r_name(name: str) -> str:
     """A column's name in a formula; backticks allow any character but themselves."""
     escaped = name.replace("\\", "\\\\").replace("`", "\\`")
-    return f"`{escaped}`" if not name.isidentifier() or not name.isascii() or name.startswith("_") else name
+    is_plain = name.isidentifier() and name.isascii() and not name.startswith("_") and name not in R_WORDS
+    return name if is_plain else f"`{escaped}`"
 
 
 def quote(text: str) -> str:

@@ -1,16 +1,19 @@
 """Reproducible files from frames: fixed columns, stable order, LF, UTF-8."""
 
 import csv
-import io
 import json
 import math
+import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ..columns import require_columns
+from ..errors import BadInput
 
 BLIMP_FIELDS = (
     "sentence_good",
@@ -24,6 +27,8 @@ BLIMP_FIELDS = (
     "lexically_identical",
     "pairID",
 )
+# Valid in JSON; in YAML they end a line or must be escaped.
+_NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 _PLAIN_TYPES = frozenset({str, int, bool, type(None)})
 # Significant; sums in another order differ from about the 15th digit on.
 DIGITS = 12
@@ -35,7 +40,13 @@ def csv_bytes(frame: pd.DataFrame, columns: Sequence[str]) -> bytes:
     Notes
     -----
     UTF-8 without BOM, LF; whole numbers without a decimal point, other floats in the shortest form that
-    round-trips, missing values empty, flags ``true`` and ``false``.
+    round-trips, missing values empty, flags ``true`` and ``false``. A cell with a line feed or a carriage
+    return is quoted.
+
+    Raises
+    ------
+    BadInput
+        If two columns have one name.
 
     Examples
     --------
@@ -43,11 +54,20 @@ def csv_bytes(frame: pd.DataFrame, columns: Sequence[str]) -> bytes:
     b'n\\n2\\n""\\n'
     """
     require_columns(frame, *columns)
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
+    if doubled := [
+        name for name, count in Counter(map(str, [*columns, *frame.columns])).items() if count > 2
+    ]:
+        raise BadInput(
+            f"two columns are named {doubled[0]!r}.",
+            column=doubled[0],
+            remedy="Rename the factor or the column of the source in the materials, and import them again.",
+        )
+    lines: list[str] = []
+    # Before Python 3.13 the module quotes a carriage return only where it ends lines.
+    writer = csv.writer(SimpleNamespace(write=lines.append), lineterminator="\r\n")
     writer.writerow(columns)
     writer.writerows(zip(*(_cells(frame[name]) for name in columns), strict=True))
-    return text.getvalue().encode()
+    return "".join(f"{line[:-2]}\n" for line in lines).encode()
 
 
 def quoted_yaml(text: str) -> str:
@@ -58,7 +78,8 @@ def quoted_yaml(text: str) -> str:
     >>> print(quoted_yaml('say "x"'))
     "say \\"x\\""
     """
-    return json.dumps(text, ensure_ascii=False)
+    quoted = json.dumps(text, ensure_ascii=False)
+    return _NOT_IN_YAML.sub(lambda character: f"\\u{ord(character[0]):04x}", quoted)
 
 
 def jsonl_bytes(records: Iterable[dict[str, Any]]) -> bytes:

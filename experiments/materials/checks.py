@@ -19,7 +19,12 @@ from experiments.materials.schema import ACCEPTABLE, CONTEXT, PAIR_FIELDS, SENTE
 
 #: Code of the check → its severity, the characters, and their description.
 STRAY: dict[str, tuple[Severity, re.Pattern[str], str]] = {
-    "control": ("warning", re.compile(r"[\x00-\x1f\x7f-\x9f]"), "a control character"),
+    "control": (
+        "error",
+        re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)"),
+        "a control character that other programs take for the end of the text: delete it in the file",
+    ),
+    "line_end": ("warning", re.compile(r"[\t\n\r\x80-\x9f]"), "a tab, line end or control character"),
     "replacement": (
         "warning",
         re.compile("[\ufffd\ufffe\uffff]"),

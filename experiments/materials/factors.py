@@ -5,8 +5,9 @@ from itertools import combinations
 
 import pandas as pd
 
-from analysis.columns import EXPORT_COLUMNS, JUDGMENT_COLUMNS
+from analysis.columns import EXPORT_COLUMNS, ITEM_COLUMNS, JUDGMENT_COLUMNS
 from analysis.errors import BadInput
+from analysis.gold.codebook import PAIR_RECORD, RELEASE_COLUMNS
 from experiments.materials.findings import Finding
 from experiments.materials.schema import JOINT
 
@@ -19,6 +20,11 @@ _FILLER = frozenset({"true", "t", "yes", "y", "1", "1.0", "x", "✓", "filler", 
 _TARGET = frozenset(
     {"", "false", "f", "no", "n", "0", "0.0", "target", "targets", "item", "critical", "experimental", "test"}
 )
+_COLUMNS = frozenset(
+    name.lower()
+    for name in (*JUDGMENT_COLUMNS, *EXPORT_COLUMNS, *ITEM_COLUMNS, *RELEASE_COLUMNS, *PAIR_RECORD)
+) | {"attributes", "factors", "line", "prefix", "stimulus", "row_id"}
+"""Names of columns of the tables in which factors stand, in small letters."""
 _NO_FACTORS = frozenset({*JUDGMENT_COLUMNS, "id", "row", "number", "notes", "note", "comment", "comments"})
 """Names of columns that are never proposed as a factor."""
 
@@ -39,15 +45,17 @@ def is_filler(cell: str) -> bool | None:
 
 
 def factor_name(column: str) -> str:
-    """Return the name of the factor in a column; names of the columns of judgments get a suffix.
+    """Return the name of the factor in a column; names of columns of downloads and releases get a suffix.
 
     Examples
     --------
-    >>> factor_name("structure"), factor_name("position")
-    ('structure', 'position_factor')
+    >>> factor_name("structure"), factor_name("clause\\n type"), factor_name("Context")
+    ('structure', 'clause type', 'Context_factor')
     """
-    name = column.strip()
-    return f"{name}_factor" if name.lower() in {*JUDGMENT_COLUMNS, *EXPORT_COLUMNS} else name
+    name = " ".join(column.split())
+    if not any(sign.isalnum() for sign in name):
+        return f"factor {name}"
+    return f"{name}_factor" if name.lower().removesuffix("_factor") in _COLUMNS else name
 
 
 def list_levels(cells: pd.DataFrame, order: Levels, *, file: str) -> dict[str, dict[str, str]]:
@@ -58,6 +66,11 @@ def list_levels(cells: pd.DataFrame, order: Levels, *, file: str) -> dict[str, d
     if len(cells.columns) > MOST_FACTORS:
         raise BadInput(
             f"{len(cells.columns)} columns are factors.", file=file, remedy=f"Map at most {MOST_FACTORS}."
+        )
+    names = list(map(factor_name, map(str, cells.columns)))
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise BadInput(
+            f"two columns are the factor {repeated[0]!r}.", file=file, remedy="Rename one of them."
         )
     if unknown := [column for column in order if column not in cells.columns]:
         raise BadInput(

@@ -5,7 +5,7 @@ participant, and trials by their position.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +13,13 @@ import pandas as pd
 
 from analysis.agreement.report import agreement_report
 from analysis.exclusions.apply import Excluded, apply_plan
-from analysis.gold.codebook import DEVIATION_FILE, EXCLUSION_FILE, JUDGMENT_FILE, PAIR_FILE
+from analysis.gold.codebook import (
+    DEVIATION_FILE,
+    EXCLUSION_FILE,
+    JUDGMENT_FILE,
+    PAIR_FILE,
+    data_package,
+)
 from analysis.gold.differences import difference_table
 from analysis.gold.formats.registry import FORMATS, Contents
 from analysis.gold.human_scores import human_table
@@ -97,12 +103,14 @@ def build_release(experiment: Experiment, options: Options) -> Built:
     counts = _counts(judgments, excluded, sentences=len(sentences), pairs=len(pairs), discarded=discarded)
     facts = collect_facts(experiment, options, plan, counts=counts, report=report, excluded=excluded)
     facts = replace(facts, n_simulated=int(participants["simulated"].sum()))
-    written = {name: columns[name] for name in columns if name in files}
+    written = {name: columns[name] for name in columns if name in files and len(tables[name])}
     files |= text_files(
         experiment, facts, tables=tables, columns=written, factors=factors, formats=options.format_names
     )
     package = json.loads(files["datapackage.json"])
     files |= typed_copies(files, package, records=records)
+    unlisted = {name: columns[name] for name in tables if name not in written}
+    files |= typed_copies(files, data_package(unlisted, name="", title=""), records=[])
     files["croissant.json"] = croissant_file(facts, package, files)
     manifest = build_manifest(experiment, options, plan, facts=facts, report=report, background=background)
     manifest["frozen_plan"] = frozen_plan
@@ -151,9 +159,18 @@ def _pair_records(pairs: pd.DataFrame) -> list[dict[str, Any]]:
             "UID": row["paradigm"] or None,
             "pairID": row["pair_id"],
         }
-        source = {name: value for name, value in (row["fields"] or {}).items() if name not in own_fields}
+        source = _source_fields(row, own_fields)
         records.append(blimp_record(source, blimp_fields) | {name: row[name] for name in own_fields})
     return _with_all_fields(records, own_fields)
+
+
+def _source_fields(row: Mapping[str, Any], own_fields: Sequence[str]) -> dict[str, Any]:
+    """Fields of the source; one with another value under a name of ours is ``source_…``."""
+    return {
+        f"source_{name}" if name in own_fields else name: value
+        for name, value in (row["fields"] or {}).items()
+        if name not in own_fields or str(value) != str(row.get(name))
+    }
 
 
 def _with_all_fields(records: list[dict[str, Any]], own_fields: Sequence[str]) -> list[dict[str, Any]]:

@@ -1,6 +1,6 @@
 """Description of a release: participants as pseudonyms, withdrawals, texts and manifest."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -69,7 +69,7 @@ def published_questions(experiment: Experiment) -> list[str]:
         for campaign in experiment.campaigns.all()
         for name in campaign.platform_data.get(DEMOGRAPHICS, {}).get("published", [])
     }
-    return [
+    names = [
         *(
             str(question["name"])
             for question in questions
@@ -77,6 +77,7 @@ def published_questions(experiment: Experiment) -> list[str]:
         ),
         *sorted(demographics),
     ]
+    return list(dict.fromkeys(names))
 
 
 def real_sessions(experiment: Experiment, round_number: int | None = None) -> QuerySet[Session]:
@@ -289,7 +290,10 @@ def text_files(
     factors: Mapping[str, Sequence[str]],
     formats: tuple[str, ...] = (),
 ) -> dict[str, bytes]:
-    """The codebook, the card, citations, the program of a first analysis and the harness's tasks."""
+    """The codebook, the card, citations, the program of a first analysis and the harness's tasks.
+
+    ``columns`` are those of the tables with rows: validators and loaders refuse an empty one.
+    """
     package = data_package(
         columns,
         name=facts.slug,
@@ -298,12 +302,9 @@ def text_files(
         factors=factors,
         tables=tables,
     )
-    files = [
-        *FILES.items(),
-        *(row for row in FACTORIAL_FILES.items() if row[0].split(".")[0] + ".csv" in columns),
-    ]
+    listed = [row for row in (*FILES.items(), *FACTORIAL_FILES.items()) if _is_listed(row[0], columns)]
     tasks = task_files(tables["pairs.jsonl"], slug=facts.slug)
-    card_rows = [*files, *([(f"{FOLDER}/", TASKS_HOLD)] if tasks else []), *format_contents(formats)]
+    card_rows = [*listed, *([(f"{FOLDER}/", TASKS_HOLD)] if tasks else []), *format_contents(formats)]
     return {
         "datapackage.json": json_bytes(package),
         "README.md": dataset_card(facts, card_rows, tables=_loadable(tables)).encode(),
@@ -314,6 +315,14 @@ def text_files(
         ).encode(),
         **tasks,
     }
+
+
+def _is_listed(file: str, columns: Collection[str]) -> bool:
+    """Whether a file is no table, or one with rows, whose columns are given."""
+    stem, _, suffix = file.rpartition(".")
+    if suffix == "parquet":
+        return f"{stem}.csv" in columns or (stem == "pairs" and "pairs.jsonl" in columns)
+    return suffix not in ("csv", "jsonl") or file in columns
 
 
 def _loadable(tables: Mapping[str, pd.DataFrame]) -> list[str]:
@@ -341,7 +350,12 @@ def typed_copies(
 
 def croissant_file(facts: Facts, package: Mapping[str, Any], files: Mapping[str, bytes]) -> bytes:
     """The Croissant metadata of the data files."""
-    data = {name: checksum(files[name]) for name in files if name.endswith((".csv", ".jsonl", ".parquet"))}
+    stems = {resource["path"].rpartition(".")[0] for resource in package["resources"]}
+    data = {
+        name: checksum(files[name])
+        for name in files
+        if name.endswith((".csv", ".jsonl", ".parquet")) and name.rpartition(".")[0] in stems
+    }
     return json_bytes(croissant(facts, package, data))
 
 

@@ -1,7 +1,8 @@
 """Croissant metadata of a release: its files with checksums, and the fields of its tables."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
+from urllib.parse import quote
 
 from ..citation import citation_file, recognize_licence
 from ..codebook import MEDIA_TYPES, field_kinds
@@ -15,6 +16,7 @@ _TYPES = {
     "time": "sc:Text",
     "any": "sc:Text",
 }
+_FORMATS = MEDIA_TYPES | {"parquet": "application/x-parquet"}  # the name that Croissant's readers know
 CONTEXT = {
     "@language": "en",
     "@vocab": "https://schema.org/",
@@ -70,7 +72,7 @@ def croissant(facts: Facts, package: Mapping[str, Any], checksums: Mapping[str, 
         "citeAs": citation_file(facts),
         "inLanguage": facts.language,
         "distribution": [_file_object(path, checksums[path]) for path in sorted(checksums)],
-        "recordSet": [_record_set(resource) for resource in package["resources"]],
+        "recordSet": [_record_set(resource, checksums) for resource in package["resources"]],
     }
     if licence:
         document["license"] = licence.path or licence.title
@@ -85,13 +87,17 @@ def _file_object(path: str, checksum: str) -> dict[str, Any]:
         "@id": path,
         "name": path,
         "contentUrl": path,
-        "encodingFormat": MEDIA_TYPES[path.rpartition(".")[2]],
+        "encodingFormat": _FORMATS[path.rpartition(".")[2]],
         "sha256": checksum,
     }
 
 
-def _record_set(resource: Mapping[str, Any]) -> dict[str, Any]:
+def _record_set(resource: Mapping[str, Any], files: Collection[str]) -> dict[str, Any]:
+    """Describe a table, read from Parquet: readers of CSV and JSON lines make numbers of ids such as 01."""
     path, name = resource["path"], resource["name"]
+    ids = {field["name"]: f"{name}/{quote(field['name'], safe='')}" for field in resource["schema"]["fields"]}
+    typed = f"{path.rpartition('.')[0]}.parquet"
+    source = typed if typed in files else path
     references = {
         key["fields"]: f"{key['reference']['resource']}/{key['reference']['fields']}"
         for key in resource["schema"].get("foreignKeys", [])
@@ -101,11 +107,11 @@ def _record_set(resource: Mapping[str, Any]) -> dict[str, Any]:
     for column in resource["schema"]["fields"]:
         described = {
             "@type": "cr:Field",
-            "@id": f"{name}/{column['name']}",
-            "name": f"{name}/{column['name']}",
+            "@id": ids[column["name"]],
+            "name": ids[column["name"]],
             "description": column["description"],
             "dataType": _TYPES[kinds[column["name"]]],
-            "source": {"fileObject": {"@id": path}, "extract": {"column": column["name"]}},
+            "source": {"fileObject": {"@id": source}, "extract": {"column": column["name"]}},
         }
         if column["name"] in references:
             described["references"] = {"field": {"@id": references[column["name"]]}}

@@ -156,5 +156,8 @@ def _group(name: str, members: Sequence[str], pairs: pd.DataFrame) -> bytes:
 
 
 def _with_metadata(lines: Sequence[str], described: Mapping[str, Any]) -> bytes:
-    metadata = [f"  {key}: {json_bytes(value).decode().strip()}" for key, value in described.items()]
+    metadata = [
+        f"  {key}: {quoted_yaml(value) if isinstance(value, str) else json_bytes(value).decode().strip()}"
+        for key, value in described.items()
+    ]
     return ("\n".join([*lines, "metadata:", *metadata]) + "\n").encode()

@@ -40,12 +40,13 @@ def psych_ds_files(
         if resource["path"] != "pairs.csv"
     }
     tables = {path: files[path] for path in fields if path.endswith(".csv")}
-    names = [field["name"] for field in fields["pairs.jsonl"]]
+    names = [field["name"] for field in fields.get("pairs.jsonl", [])]
     if UNIQUE in names and pairs[UNIQUE].duplicated().any():
         names = [f"source_{UNIQUE}" if name == UNIQUE else name for name in names]
         pairs = pairs.rename(columns={UNIQUE: f"source_{UNIQUE}"})
         fields["pairs.jsonl"] = [_rename_field(field) for field in fields["pairs.jsonl"]]
-    tables["pairs.jsonl"] = csv_bytes(pairs.map(_plain_cell), names)
+    if names:
+        tables["pairs.jsonl"] = csv_bytes(pairs.map(_plain_cell), names)
     described = [field for path in sorted(tables) for field in fields[path]]
     added = {f"{FOLDER}/{data_name(facts.slug, path)}": tables[path] for path in sorted(tables)}
     others = sorted({name.split("/")[0] + ("/" if "/" in name else "") for name in files} - {"README.md"})

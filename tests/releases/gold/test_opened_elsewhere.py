@@ -5,18 +5,22 @@ import io
 import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
 import yaml
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.urls import reverse
 
+from analysis.errors import BadInput
 from analysis.gold.parquet import parquet_bytes
+from analysis.gold.writers import csv_bytes, quoted_yaml
 from experiments.models import Design, Experiment
 from experiments.studies.lifecycle import open_study
 from judgments.simulation.participant import Persona, sit
+from releases.exports.snippets import release_snippets
 from releases.gold.build import build_release
 from releases.gold.options import Options
 from releases.gold.storage import write_folder
@@ -191,6 +195,112 @@ def r_output(folder: Path) -> str:
 def test_the_program_in_the_release_runs_in_r(task, tmp_path):
     output = r_output(folder_of(judged(task), tmp_path))
     assert "Fixed effects" in output and "(Intercept)" in output
+
+
+NASTY = (
+    {"context": ("true", "false"), "clause type": ("01", "1")},
+    {"NA": ("T", "F"), "excluded_by": ("no", "null")},
+    {"if": ("NA", "None"), "human_n": ("1e3", 'é;",`\\')},
+)
+"""Factors and levels that are valid, and that some reader takes for something else."""
+
+
+def nasty_study(folder: Path, factors) -> Experiment:
+    """Ratings of a 2×2 design by these factors; sentences have a comma, a quotation mark and a line end."""
+    cells = [(first, second) for first in [*factors.values()][0] for second in [*factors.values()][1]]
+    texts = {
+        (n, cell): f'Sentence {n}, "{number}"' + "\n." * (n == 1)
+        for n in range(1, 5)
+        for number, cell in enumerate(cells)
+    }
+    tables = {
+        "materials": [["item_set", *factors, "text"], *([n, *cell, texts[n, cell]] for n, cell in texts)],
+        "ratings": [
+            ["participant", "item_set", *factors, "text", "value"],
+            *(
+                [f"p{person}", n, *cell, texts[n, cell], 1 + (person * 3 + n * 5 + cells.index(cell)) % 7]
+                for person in range(4)
+                for n, cell in texts
+            ),
+        ],
+    }
+    for name, rows in tables.items():
+        with (folder / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows(rows)
+    mapping = f"condition={'+'.join(factors)}", "item=item_set", "sentence=text"
+    cast.ada()
+    call_command(
+        *("import_materials", str(folder / "materials.csv"), "--name", "Nasty", "--language", "no"),
+        *("--map", *mapping),
+        stdout=io.StringIO(),
+    )
+    call_command(
+        *("import_judgments", str(folder / "ratings.csv"), "--experiment", "Nasty", "--materials", "nasty"),
+        *("--format", "table", "--task", "likert", "--scale-low", "1", "--scale-high", "7"),
+        *("--owner", "ada", "--map", *mapping),
+        stdout=io.StringIO(),
+    )
+    return Experiment.objects.get(title="Nasty")
+
+
+@pytest.mark.parametrize("factors", NASTY)
+def test_names_and_levels_of_any_spelling_survive_every_reader(factors, tmp_path):
+    study = nasty_study(tmp_path, factors)
+    files = build_release(study, Options(formats="minicons,psych-ds")).files
+    write_folder(tmp_path / "gold", files)
+    names = list(study.materials.levels)
+    assert not set(names) & {"context", "excluded_by", "human_n"}
+    for name in [file for file in files if file.endswith(".csv")]:
+        rows = list(csv.reader(io.StringIO(files[name].decode(), newline="")))
+        assert len(set(rows[0])) == len(rows[0]), name
+    judgments = pd.read_csv(tmp_path / "gold" / "judgments.csv", dtype=str, keep_default_na=False)
+    for name, levels in zip(names, factors.values(), strict=True):
+        assert judgments[name].value_counts().to_dict() == dict.fromkeys(levels, 32)
+        assert set(pd.read_parquet(tmp_path / "gold" / "judgments.parquet")[name]) == set(levels)
+    stimuli = pd.read_csv(tmp_path / "gold" / "minicons" / "stimuli.csv", dtype=str, keep_default_na=False)
+    assert set(stimuli["prefix"]) == {""} and len(stimuli) == 12
+    card = yaml.safe_load(files["README.md"].decode().split("---")[1])
+    assert card["language"] == ["no"] and "pairs" not in {c["config_name"] for c in card["configs"]}
+    package = json.loads(files["datapackage.json"])
+    croissant = json.loads(files["croissant.json"])
+    paths = {resource["path"] for resource in package["resources"]}
+    assert "pairs.jsonl" not in paths and "`pairs.jsonl`" not in files["README.md"].decode()
+    assert not any(" " in field["@id"] for records in croissant["recordSet"] for field in records["field"])
+    [snippet] = [part.code for part in release_snippets(study, "judgments.csv") if part.language == "pandas"]
+    assert_means(snippet, tmp_path / "gold", judgments, names)
+    if shutil.which("Rscript"):
+        program = files["analysis.R"].decode().partition("m <- lmer")[0].replace("library(", "# library(")
+        seen = 'write.csv(d, "seen.csv", row.names = FALSE, na = "", fileEncoding = "UTF-8")'
+        (tmp_path / "gold" / "analysis.R").write_text(f"{program}\n{seen}\n", encoding="utf-8")
+        run = [shutil.which("Rscript"), "analysis.R"]
+        subprocess.run(run, cwd=tmp_path / "gold", capture_output=True, timeout=240, check=True)
+        seen = pd.read_csv(tmp_path / "gold" / "seen.csv", dtype=str, keep_default_na=False)
+        pd.testing.assert_frame_equal(seen[[*names, "trial"]], judgments[[*names, "trial"]])
+
+
+def assert_means(snippet: str, folder: Path, judgments: pd.DataFrame, names: list[str]) -> None:
+    """Run a snippet in the folder; its table of means has every cell of the design."""
+    run = [
+        sys.executable,
+        "-c",
+        f"{snippet}\nprint(means.index.tolist(), means['count'].astype(int).tolist())",
+    ]
+    printed = subprocess.run(run, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    assert printed.returncode == 0, printed.stderr
+    assert printed.stdout.splitlines()[-1].endswith("[4, 4, 4, 4]"), printed.stdout
+    assert len(judgments.groupby(names)) == 4
+
+
+def test_control_characters_are_refused_at_import_and_two_columns_of_one_name_at_export(tmp_path):
+    path = tmp_path / "m.csv"
+    for sign in ("\r", "\x0c", "\x7f", "\x1a"):
+        path.write_bytes(f'sentence,item\n"A{sign}B",1\nC,2\n'.encode())
+        with pytest.raises(CommandError, match="control character"):
+            call_command("import_materials", str(path), "--name", "M", stdout=io.StringIO())
+    assert csv_bytes(pd.DataFrame({"a": ["x\ry", "z"]}), ["a"]) == b'a\n"x\ry"\nz\n'
+    with pytest.raises(BadInput, match="two columns are named 'a'"):
+        csv_bytes(pd.DataFrame({"a": [1]}), ["a", "a"])
+    assert yaml.safe_load(quoted_yaml("no\x85\u2028\x7f")) == "no\x85\u2028\x7f"
 
 
 def imported_ratings(folder: Path, task: str, value):
