@@ -17,10 +17,6 @@ from tests.cast import begin
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ENGINES = ["chromium", "firefox", "webkit"]
 OTHERS = ["firefox", "webkit"]  # the tests beside these have the same sessions in Chromium
-OFFLINE = pytest.mark.xfail(
-    reason="Firefox shows its error page where a page is loaded again without a network"
-)
-PRIVATE = pytest.param("private firefox", marks=OFFLINE)
 # Each trial of a session takes the next keys, and gives the value beside them.
 KEYS = {
     "forced_choice": [("ArrowLeft", 1), ("j", 2), ("Tab Enter", 1), ("Tab Tab Space", 2)],
@@ -231,7 +227,7 @@ def test_a_whole_session_of_plain_forms_by_keys_without_scripts(task, engine, wi
         assert {judgment.value for judgment in judgments} == {62.5}
 
 
-@pytest.mark.parametrize("engine", [pytest.param("firefox", marks=OFFLINE), PRIVATE, "webkit"])
+@pytest.mark.parametrize("engine", ["firefox", "private firefox", "webkit"])
 def test_a_session_goes_on_without_a_network_and_after_a_reload(engine, visit, network):
     name = engine.split()[-1]
     window = visit(name)
