@@ -460,7 +460,7 @@ def stray_codes(counts: pd.Series, *, is_index: bool = False) -> list[float]:
     if is_odd and not is_index and counts[0.0] < counts[rest].sum() / (rest[-1] + 1):
         stray.add(0.0)
     few = sum(counts[level] for level in stray) <= 0.4 * total
-    return sorted(stray) if few else []
+    return sorted(map(float, stray)) if few else []
 
 
 def _is_scale_below_zero(negative: np.ndarray, high: float) -> bool:

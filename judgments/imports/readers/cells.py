@@ -45,7 +45,7 @@ def strip_cell(cell: Any) -> str:
 
     Examples
     --------
-    >>> strip_cell(" $0.25 "), cleaned("{}"), cleaned(None)
+    >>> strip_cell(" $0.25 "), strip_cell("{}"), strip_cell(None)
     ('$0.25', '', '')
     """
     text = "" if cell is None else str(cell).strip()
@@ -103,7 +103,7 @@ def parse_flag(cell: Any) -> bool | None:
 
     Examples
     --------
-    >>> parse_flag("True"), flag_of("0"), flag_of("maybe")
+    >>> parse_flag("True"), parse_flag("0"), parse_flag("maybe")
     (True, False, None)
     """
     word = strip_cell(cell).lower()
@@ -115,7 +115,7 @@ def agreed_answer(answers: "pd.Series[Any]") -> bool | None:
 
     Examples
     --------
-    >>> agreed_answer(pd.Series([True, None, True])), agreed(pd.Series([True, False]))
+    >>> agreed_answer(pd.Series([True, None, True])), agreed_answer(pd.Series([True, False]))
     (True, None)
     """
     distinct = {bool(answer) for answer in answers if answer is not None}
@@ -127,7 +127,7 @@ def parse_kind(label: str) -> str | None:
 
     Examples
     --------
-    >>> parse_kind("practice_good"), kind_of("distractor"), kind_of("Attention check"), kind_of("zebra")
+    >>> parse_kind("practice_good"), parse_kind("distractor"), parse_kind("Attention check"), parse_kind("zebra")
     ('practice', 'filler', 'catch', None)
     """
     return next((kind for kind, pattern in _KINDS if pattern.search(label.strip())), None)
