@@ -127,7 +127,7 @@ def parse_kind(label: str) -> str | None:
 
     Examples
     --------
-    >>> parse_kind("practice_good"), parse_kind("distractor"), parse_kind("Attention check"), parse_kind("zebra")
+    >>> parse_kind("practice_good"), parse_kind("distractor"), parse_kind("Attention"), parse_kind("zebra")
     ('practice', 'filler', 'catch', None)
     """
     return next((kind for kind, pattern in _KINDS if pattern.search(label.strip())), None)
