@@ -7,11 +7,13 @@ import numpy.typing as npt
 import pandas as pd
 import scipy
 
+from ..agreement.bootstrap import effective_wilson_interval, linearize
 from ..columns import require_columns
 
 RESAMPLES = 10_000
 BLOCK = 5_000_000  # weights drawn at once (40 MB)
 ROUNDING = 1e-12  # relative to the sum of squares: below it a variance is rounding error
+FEWEST_CLUSTERS = 5  # with fewer there is no interval
 SHARED = "shared sentences"
 
 
@@ -106,6 +108,73 @@ def cluster_bootstrap(
         with np.errstate(invalid="ignore", divide="ignore"):
             means.append((weights @ sums) / (weights @ counts))
     return percentiles(np.concatenate(means))
+
+
+def cluster_intervals(clusters: pd.Series, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return 95 % intervals of column means of zeros and ones, for few or many clusters.
+
+    Notes
+    -----
+    Wilson's interval with the effective number of independent pairs and the quantile of t with C - 1 degrees
+    of freedom; where all clusters have one share, with C pairs. NaN below five clusters, of which no method
+    covers 95 %. Coverage: ``benchmarks/analysis/bench_cluster_coverage.py``.
+
+    References
+    ----------
+    Dean & Pagano (2015), Journal of Survey Statistics and Methodology 3(4), 484-503.
+
+    Examples
+    --------
+    >>> clusters, values = pd.Series(list("aabbccddee")), np.array([[1.0, 0.0] * 5]).T
+    >>> cluster_intervals(clusters, values).round(2).tolist()
+    [[0.12, 0.88]]
+    """
+    terms = linearize(*cluster_sums(clusters, values))
+    n_clusters, ratio = terms.contributors, np.clip(terms.ratio, 0, 1)
+    low, high = effective_wilson_interval(terms)
+    freedom = np.maximum(n_clusters - 1, 1)
+    q2 = scipy.stats.t.ppf(0.975, freedom) ** 2 / np.maximum(n_clusters, 1)
+    centre = (ratio + q2 / 2) / (1 + q2)
+    half = np.sqrt(q2 * (ratio * (1 - ratio) + q2 / 4)) / (1 + q2)
+    is_constant = terms.variance(n_clusters) <= ROUNDING
+    low, high = np.where(is_constant, centre - half, low), np.where(is_constant, centre + half, high)
+    low, high = np.where(ratio == 0, 0.0, low), np.where(ratio == 1, 1.0, high)
+    ends: npt.NDArray[np.float64] = np.column_stack([low, high])
+    ends[n_clusters < FEWEST_CLUSTERS] = np.nan
+    return ends
+
+
+def correlation_interval(
+    clusters: pd.Series, human_delta: npt.NDArray[np.float64], model_delta: npt.NDArray[np.float64]
+) -> tuple[float | None, float | None]:
+    """Return the 95 % interval of Pearson's r of differences by the jackknife over clusters.
+
+    Notes
+    -----
+    Fisher's z of r without each cluster; quantile of t with C - 1 degrees of freedom. Undefined below five
+    clusters.
+
+    References
+    ----------
+    Efron & Tibshirani (1993), *An Introduction to the Bootstrap*, chapter 11.
+    """
+    complete = ~(np.isnan(human_delta) | np.isnan(model_delta))
+    x, y = model_delta[complete], human_delta[complete]
+    n_clusters = clusters[complete].nunique()
+    if n_clusters < FEWEST_CLUSTERS:
+        return None, None
+    moments = np.column_stack([np.ones_like(x), x, y, x * x, y * y, x * y])
+    sums, _ = cluster_sums(clusters[complete], moments)
+    total = sums.sum(axis=0)
+    n, sx, sy, sxx, syy, sxy = np.vstack([total, total - sums]).T
+    spread_x, spread_y = n * sxx - sx**2, n * syy - sy**2
+    if (spread_x <= ROUNDING * n * sxx).any() or (spread_y <= ROUNDING * n * syy).any():
+        return None, None
+    limit = 1 - ROUNDING
+    z = np.arctanh(np.clip((n * sxy - sx * sy) / np.sqrt(spread_x * spread_y), -limit, limit))
+    error = np.sqrt((n_clusters - 1) / n_clusters * ((z[1:] - z[1:].mean()) ** 2).sum())
+    reach = scipy.stats.t.ppf(0.975, n_clusters - 1) * error
+    return float(np.tanh(z[0] - reach)), float(np.tanh(z[0] + reach))
 
 
 def correlation_bootstrap(

@@ -25,7 +25,7 @@ from .ceilings.human import HumanCeiling, human_ceiling
 from .ceilings.noise import correlation_ceilings
 from .correlation import association, correlation_rows
 from .criteria import Signs, acceptability_delta_criterion, adc_shares
-from .intervals import RESAMPLES, cluster_basis, cluster_bootstrap, correlation_bootstrap
+from .intervals import FEWEST_CLUSTERS, cluster_basis, cluster_intervals, correlation_interval
 from .joint_intervals import RESAMPLES as JOINT_RESAMPLES
 from .joint_intervals import JointIntervals, joint_intervals
 from .model_differences import model_differences
@@ -140,7 +140,8 @@ def conventions(table: PairTable, *, signs: Signs, seed: int, ceiling: HumanCeil
         "chance": f"mean of {PERMUTATIONS} permutations of the model's own sentence scores",
         "recalibrated": f"a line from Δlm to Δh, fitted on the other families of pairs ({FOLDS} folds); "
         "beside it the constant that is people's mean in these families",
-        "intervals": f"95 % percentile bootstrap, {RESAMPLES:,} draws of clusters by {clustered}",
+        "intervals": f"95 %, clusters by {clustered}: Wilson with the effective number of pairs, of r the "
+        f"jackknife; t on clusters - 1; none below {FEWEST_CLUSTERS} clusters (too few)",
         "joint_intervals": None
         if ceiling is None
         else f"95 %, {JOINT_RESAMPLES:,} draws of participants within list and of clusters together, centred "
@@ -358,7 +359,7 @@ def _model(
         "chance_interval": chance["interval"],
         "chance_blimp": chance["blimp"],
         "skill": _key_by_delta(skill(adc, constant.adc, people)),
-        "intervals": _intervals(table, name, is_counted, deltas=deltas, signs=signs, seed=seed),
+        "intervals": _intervals(table, name, is_counted, deltas=deltas, signs=signs),
         "by_phenomenon": by_phenomenon(table, name, is_counted, deltas=deltas, signs=signs),
         "by_paradigm": by_paradigm(table, name, is_counted, deltas=deltas, signs=signs),
     }
@@ -376,7 +377,7 @@ def _chance(table: PairTable, name: str, *, deltas: Sequence[float], signs: Sign
 
 
 def _intervals(
-    table: PairTable, name: str, is_counted: Counted, *, deltas: Sequence[float], signs: Signs, seed: int
+    table: PairTable, name: str, is_counted: Counted, *, deltas: Sequence[float], signs: Signs
 ) -> Document:
     human = table.human_delta.to_numpy(dtype=float)
     model = table.model_delta[name].to_numpy(dtype=float)
@@ -388,14 +389,17 @@ def _intervals(
         for delta in deltas
     ]
     columns = np.column_stack([prefers, *passes])
-    bounds = cluster_bootstrap(table.clusters, columns, rng=_rng(seed, "bootstrap"))
+    n_clusters = int(table.clusters[~np.isnan(prefers)].nunique())
+    bounds = cluster_intervals(table.clusters, columns)
     intervals = [None if np.isnan(low) else [float(low), float(high)] for low, high in bounds]
-    low, high = correlation_bootstrap(table.clusters, human, model, rng=_rng(seed, "bootstrap"))
+    low, high = correlation_interval(table.clusters, human, model)
     return {
         "blimp": intervals[0],
         "adc": {delta_key(delta): bounds for delta, bounds in zip(deltas, intervals[1:], strict=True)},
         "pearson_r": None if low is None else [low, high],
         "joint": None,
+        "clusters": n_clusters,
+        "status": "too_few" if n_clusters < FEWEST_CLUSTERS else "ok",
     }
 
 

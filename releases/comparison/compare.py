@@ -168,7 +168,8 @@ def interval_rows(report: dict[str, Any], keys: Sequence[str]) -> list[dict[str,
     for model in report["models"]:
         ends = model["intervals"]
         cells = [ends["blimp"], *(ends["adc"].get(key) for key in keys), ends["pearson_r"]]
-        rows.append({"model": model["model"], "drawn": PAIRS, "cells": [_cell(cell) for cell in cells]})
+        row = {"model": model["model"], "drawn": PAIRS, "cells": [_cell(cell) for cell in cells]}
+        rows.append(row | {"status": "too_few" if ends.get("status") == "too_few" else ""})
         joint = ends.get("joint")
         if joint is None:
             continue

@@ -99,7 +99,7 @@ def test_the_table_names_every_convention_and_counts_equal_scores(manage, folder
     for words in (
         "z over all scored sentences, each once, ddof 0", "Signs: strict", "equal scores fail",
         "|Δh - Δlm| < δ", "Constant: median Δh", "r: Pearson, rho: Spearman", "1000 permutations",
-        "10,000 draws of clusters by", "Seed 0", "split halves within list", "(people - constant)",
+        "none below 5 clusters", "Seed 0", "split halves within list", "(people - constant)",
         "Pairs with equal scores: m 1.",
     ):  # fmt: skip
         assert words in output, words
