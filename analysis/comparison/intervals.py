@@ -127,7 +127,7 @@ def cluster_intervals(clusters: pd.Series, values: npt.NDArray[np.float64]) -> n
     --------
     >>> clusters, values = pd.Series(list("aabbccddee")), np.array([[1.0, 0.0] * 5]).T
     >>> cluster_intervals(clusters, values).round(2).tolist()
-    [[0.12, 0.88]]
+    [[0.11, 0.89]]
     """
     terms = linearize(*cluster_sums(clusters, values))
     n_clusters, ratio = terms.contributors, np.clip(terms.ratio, 0, 1)

@@ -110,7 +110,7 @@ def build_release(experiment: Experiment, options: Options) -> Built:
     package = json.loads(files["datapackage.json"])
     files |= typed_copies(files, package, records=records)
     unlisted = {name: columns[name] for name in tables if name not in written}
-    files |= typed_copies(files, data_package(unlisted, name="", title=""), records=[])
+    files |= typed_copies(files, data_package(unlisted, name="", title="", tables=tables), records=[])
     files["croissant.json"] = croissant_file(facts, package, files)
     manifest = build_manifest(experiment, options, plan, facts=facts, report=report, background=background)
     manifest["frozen_plan"] = frozen_plan

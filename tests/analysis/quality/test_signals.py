@@ -232,6 +232,6 @@ def test_an_unknown_signal_is_answered_with_near_names():
         signal_table(sitting("pia", VARIED), names=["sidebias"])
 
 
-def test_an_empty_frame_raises_no_flag_and_sixteen_signals_exist():
+def test_an_empty_frame_raises_no_flag_and_twenty_signals_exist():
     assert signal_table(sitting("pia", [])).empty
-    assert len(LABELS) == 16
+    assert len(LABELS) == 20
