@@ -2,6 +2,7 @@
 // between (an extension, a firewall) stops just that, a form hands them over, which goes as pages go.
 
 import { make } from "./dom.js";
+import { within } from "./queue.js";
 
 const [MOST, FIRST_MS, LONGEST_MS, PATIENCE_MS, KEEPALIVE_BYTES] = [50, 1000, 60_000, 20_000, 60_000];
 const [MOST_HANDED, BARRED_FAILURES, BARRED_MS, LOOK_MS] = [200, 3, 20_000, 5000];
@@ -171,11 +172,18 @@ export class Sender {
     form.append(make("input", { type: "hidden", name: "sent", value }));
     document.body.append(form);
     this.isLeaving = true;
+    await dismissWorker();
     form.submit();
     await new Promise((resolve) => setTimeout(resolve, PATIENCE_MS)); // the page is gone by then, or nothing came
     this.isLeaving = false;
     form.remove();
   }
+}
+
+// The service worker asks for pages as scripts do: where these are stopped, it would only give the kept page.
+async function dismissWorker() {
+  const registration = await within(navigator.serviceWorker?.getRegistration() ?? Promise.resolve()).catch(() => null);
+  await within(registration?.unregister() ?? Promise.resolve()).catch(() => null);
 }
 
 // Whether a page of ours would come. Where no script may ask at all, a picture tells.

@@ -42,4 +42,4 @@ def test_a_form_an_upload_and_a_figure_work_in_firefox(visit, client, settings, 
     said = "document.querySelector('figure [data-says]').innerText"
     assert "%" in window.js(said), window.js(said)
     follow(window, lambda: window.press("Enter"))
-    assert "/judgments/?item=" in window.js("location.href")
+    window.until("location.href.includes('/judgments/?item=')")
