@@ -209,7 +209,7 @@ def _values(reading: _Reading, clues: Clues, pairs: Pairs | None, task: str) -> 
         if chosen is not None:
             return chosen, True
     if reading.options.labels:
-        return _labelled(reading, pairs), True
+        return _apply_labels(reading, pairs), True
     words = _words(reading, pairs)
     if words is not None:
         return words, True
@@ -245,7 +245,7 @@ def _chosen_member(reading: _Reading, pairs: Pairs) -> pd.Series | None:
     return pd.Series(np.where(is_good, 1.0, np.where(is_bad, 0.0, np.nan)), index=reading.cells.index)
 
 
-def _labelled(reading: _Reading, pairs: Pairs | None) -> pd.Series:
+def _apply_labels(reading: _Reading, pairs: Pairs | None) -> pd.Series:
     """Translate answers by the meanings that the user gave."""
     meanings = {_key(label): meaning.strip() for label, meaning in reading.options.labels.items()}
     unknown = [level for level in reading.levels if _key(level) not in meanings]

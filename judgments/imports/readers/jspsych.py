@@ -113,14 +113,14 @@ def _no_judgments(frame: pd.DataFrame, file: str) -> BadInput:
 
 def _with_variables(trial: Trial) -> Trial:
     """Return a trial with the variables of its timeline as fields of its own."""
-    variables = _parsed(trial.get("timeline_variables"))
+    variables = _parse_cell(trial.get("timeline_variables"))
     if not isinstance(variables, Mapping):
         return trial
     rest = {name: cell for name, cell in trial.items() if name != "timeline_variables"}
     return {**{str(name): cell for name, cell in variables.items()}, **rest}
 
 
-def _parsed(cell: Any) -> Any:
+def _parse_cell(cell: Any) -> Any:
     """Return the object or list that a cell of CSV holds as JSON; other cells as they are."""
     if isinstance(cell, str) and cell.lstrip()[:1] in ("{", "["):
         try:
@@ -141,7 +141,7 @@ def _answers(frame: pd.DataFrame, options: SourceOptions, file: str) -> pd.Serie
     """Return the answer of each row; the mapping names a column or a question of the response."""
     wanted = options.mapping.get("value") or options.mapping.get("response") or ""
     if wanted in frame.columns:
-        found = frame[wanted].map(_parsed)
+        found = frame[wanted].map(_parse_cell)
         return found.map(lambda cell: _only(cell)).rename(wanted)
     stated = [name for name in _STATED if name in frame.columns]
     if stated and not wanted:
@@ -149,7 +149,7 @@ def _answers(frame: pd.DataFrame, options: SourceOptions, file: str) -> pd.Serie
     found = pd.Series([None] * len(frame), index=frame.index, dtype=object)
     for name in _ANSWERS:
         if name in frame.columns:
-            own = frame[name].map(_key_name if name == "key_press" else _parsed)
+            own = frame[name].map(_key_name if name == "key_press" else _parse_cell)
             found = found.where(found.notna(), own)
     if not wanted:
         return found.rename(_ANSWER)
@@ -195,9 +195,9 @@ def _judged_rows(
     is_answered = answers.notna() & is_shown & (~_is_question(frame) | is_chosen & bool(own))
     if not own:
         is_answered &= answers.map(lambda cell: not isinstance(cell, Mapping) or len(cell) == 1)
-    keys = _joined(frame[[*_people_columns(frame), *shown]])
+    keys = _row_keys(frame[[*_people_columns(frame), *shown]])
     texts = frame[[*shown, *([] if "stimulus" in shown or "stimulus" not in frame else ["stimulus"])]]
-    trial = _joined(texts)
+    trial = _row_keys(texts)
     kinds = frame["trial_type"] if "trial_type" in frame.columns else pd.Series("", index=frame.index)
     is_silent = is_shown & answers.isna() & kinds.isin(kinds[is_answered].unique())
     is_silent &= ~keys.isin(keys[is_answered]) & ~_is_question(frame)
@@ -207,7 +207,7 @@ def _judged_rows(
     return is_answered | is_silent, bool(own)
 
 
-def _joined(frame: pd.DataFrame) -> "pd.Series[str]":
+def _row_keys(frame: pd.DataFrame) -> "pd.Series[str]":
     cells = frame.map(str).to_numpy().tolist()
     return pd.Series(["\0".join(row) for row in cells], index=frame.index, dtype=object)
 
@@ -216,7 +216,7 @@ def _is_constant(frame: pd.DataFrame, own: list[str]) -> "pd.Series[bool]":
     """Return which rows show a stimulus that several items share, such as a fixation cross."""
     if "stimulus" not in frame.columns:
         return pd.Series(False, index=frame.index)
-    names, stimuli = _joined(frame[own]), _joined(frame[["stimulus"]])
+    names, stimuli = _row_keys(frame[own]), _row_keys(frame[["stimulus"]])
     n_names = names.groupby(stimuli).transform("nunique")
     has_several = stimuli.groupby(names).transform("nunique") > 1
     return (n_names > 1) & has_several
@@ -299,7 +299,7 @@ def _button_labels(judged: pd.DataFrame, answers: pd.Series) -> tuple[pd.Series 
     for name in _LABELS:
         if name not in judged.columns:
             continue
-        lists = judged[name].map(_parsed)
+        lists = judged[name].map(_parse_cell)
         labels: list[str | None] = []
         for row, answer in zip(lists, answers, strict=True):
             number = whole_number(str(answer).removesuffix(".0")) if not _is_nothing(answer) else None
@@ -407,7 +407,7 @@ def _background(frame: pd.DataFrame, name_column: str) -> dict[str, dict[str, st
     columns = [name for name in ("response", "responses") if name in frame.columns]
     surveys = frame[_is_question(frame)]
     for name in columns:
-        for person, response in zip(surveys[name_column], surveys[name].map(_parsed), strict=True):
+        for person, response in zip(surveys[name_column], surveys[name].map(_parse_cell), strict=True):
             if isinstance(response, Mapping):
                 background.setdefault(str(person), {}).update(
                     {str(question): _text(answer) for question, answer in response.items()}
