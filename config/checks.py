@@ -3,6 +3,7 @@
 Commands run them as Django's system checks; web server, worker and scheduler by :func:`refuse_unsafe_start`.
 """
 
+import sqlite3
 import sys
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any
@@ -10,6 +11,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
+from django.db import connection
 
 from config.env import env_str
 
@@ -110,12 +112,21 @@ def check_time_zone(**options: Any) -> list[CheckMessage]:
     return [Error("Times must be stored in UTC.", hint="Leave USE_TZ and TIME_ZONE alone.", id="obelus.E002")]
 
 
+@register(Tags.models)
+def check_sqlite(**options: Any) -> list[CheckMessage]:
+    """Refuse an SQLite that does not return the keys of several rows inserted at once (before 3.35)."""
+    if connection.features.can_return_rows_from_bulk_insert:
+        return []
+    message = f"SQLite {sqlite3.sqlite_version} is too old: arrivals need 3.35 or newer."
+    return [Error(message, hint="Use a newer Python, or PostgreSQL (DATABASE_URL).", id="obelus.E004")]
+
+
 def refuse_unsafe_start(**arguments: Any) -> None:
     """Exit with status 1 and one line on standard error where an error above would stop a command.
 
     Django runs system checks for commands only: without this, a second host would generate a key of its own.
     """
-    for check in (check_shared_secret, check_secret_length, check_time_zone):
+    for check in (check_shared_secret, check_secret_length, check_time_zone, check_sqlite):
         for error in check():
             # Celery's scheduler has redirected sys.stderr into its log, whose level may hide the line.
             print(f"Obelus cannot start: {error.msg} {error.hint}", file=sys.__stderr__, flush=True)

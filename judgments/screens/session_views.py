@@ -325,7 +325,7 @@ def render_step(
         show(session, step.current_trial)
         context |= trial_context(step, protocol, problem=problem, response=response)
         if step.current_trial.position == 1 and not problem:
-            context["plan"] = plan_document(session)
+            context["plan"] = plan_document(session, step.trials)
     elif step.screen == "feedback":
         context |= feedback_context(step, protocol)
     context["progress"] = progress(step, protocol)

@@ -1,5 +1,6 @@
 """Trial pages: context of trials and feedback, texts of the engine, phrases, and the plan document."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -18,8 +19,7 @@ from experiments.studies.wording import active_texts
 from experiments.studies.wording import gettext as _
 from experiments.tasks.base import Task
 from judgments.models import Session, Trial
-from judgments.sessions.compiled_queries import Compiled
-from judgments.sessions.navigation import Step
+from judgments.sessions.navigation import Step, session_trials
 from judgments.sessions.protocol import Protocol, load_protocol
 from judgments.sessions.trials import trial_plan
 
@@ -273,7 +273,7 @@ def progress(step: Step, protocol: Protocol) -> dict[str, Any]:
         return {}
     if step.trial.kind == "practice":
         return {"text": _("Practice")}
-    n_left = max(1, step.n_trials - step.n_answered)
+    n_left = max(1, len(step.after_practice) - step.n_answered)
     minutes = max(1, round(n_left * seconds_per_trial(protocol.task.name) / 60))
     minutes_left = _("about %(minutes)s min left") % {"minutes": minutes}
     if step.n_blocks > 1:
@@ -284,14 +284,17 @@ def progress(step: Step, protocol: Protocol) -> dict[str, Any]:
         ]
         text = _("Block %(now)s of %(all)s") % {"now": now, "all": step.n_blocks}
         return {"text": f"{text} · {minutes_left}", "blocks": marks, "now": now, "all": step.n_blocks}
-    now = min(step.n_answered + 1, step.n_trials)
-    text = _("%(now)s of %(all)s") % {"now": now, "all": step.n_trials}
-    return {"text": f"{text} · {minutes_left}", "value": step.n_answered, "max": step.n_trials}
+    now = min(step.n_answered + 1, len(step.after_practice))
+    text = _("%(now)s of %(all)s") % {"now": now, "all": len(step.after_practice)}
+    return {"text": f"{text} · {minutes_left}", "value": step.n_answered, "max": len(step.after_practice)}
 
 
-def plan_document(session: Session) -> dict[str, Any]:
-    """The trials of a session with the engine's texts, without conditions and expected answers."""
-    trials, protocol = _trials_with_judgments(session.pk), load_protocol(session.version)
+def plan_document(session: Session, trials: Sequence[Trial] = ()) -> dict[str, Any]:
+    """The trials of a session, loaded where not given, and the engine's texts.
+
+    Without conditions and expected answers.
+    """
+    trials, protocol = trials or session_trials(session.pk), load_protocol(session.version)
     with interface_translation(protocol.language):
         return {
             **trial_plan(session, trials, sentence_of=sentence_context),
@@ -305,8 +308,3 @@ def plan_document(session: Session) -> dict[str, Any]:
             },
             "next": reverse("session", kwargs={"token": session.token}),
         }
-
-
-_trials_with_judgments = Compiled(
-    lambda session: Trial.objects.filter(session=session).select_related("judgment").order_by("position")
-)

@@ -125,18 +125,15 @@ def _insert_participants(
     """The participant of each request, and the keys of those that did not exist before."""
     pseudonyms = [pseudonym(experiment, request.arrival.key) for request in requests]
     stored = {row.pseudonym: row for row in _with_pseudonyms(experiment.pk, *pseudonyms)}
-    participants, new_ids = [], set()
-    for request, participant, name in zip(requests, existing, pseudonyms, strict=True):
-        row = participant or stored.get(name)
-        if row is None:
-            # Race: the same arrival may be sent twice; the lock on the lists lets one insert it.
-            row = Participant(
-                experiment=experiment, pseudonym=name, is_simulated=request.arrival.is_simulated
-            )
-            row.save(force_insert=True)  # SQLite before 3.35 does not return the keys of several rows
-            new_ids.add(row.pk)
-        participants.append(row)
-    return participants, new_ids
+    # Race: the same arrival may be sent twice; the lock on the lists lets one insert it.
+    participants = [
+        participant
+        or stored.get(name)
+        or Participant(experiment=experiment, pseudonym=name, is_simulated=request.arrival.is_simulated)
+        for request, participant, name in zip(requests, existing, pseudonyms, strict=True)
+    ]
+    new = Participant.objects.bulk_create([row for row in participants if row.pk is None])
+    return participants, {row.pk for row in new}
 
 
 _with_pseudonyms = Compiled(
@@ -265,8 +262,7 @@ def new_sessions(
                 },
             )
         )
-    for session in sessions:
-        session.save(force_insert=True)  # SQLite before 3.35 does not return the keys of several rows
+    Session.objects.bulk_create(sessions)
     write_trials(sessions)
     return sessions
 

@@ -1,9 +1,10 @@
 """Navigation: the screen a participant sees next, decided from the state of the session."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, cast
 
-from django.db.models import Count, Max, Q
 from django.utils import timezone
 
 from judgments.models import Session, Trial
@@ -30,7 +31,6 @@ Screen = Literal[
 ]
 
 
-PRACTICE = Q(kind="practice")
 BEFORE_TRIALS = ("consent", "questionnaire", "instructions", "quiz-")
 AMONG_TRIALS = ("practice", "feedback-", "block-")
 WARM_UP = {"training": "training-1", "modulus": "modulus"}  # stored screen at the start of each
@@ -99,9 +99,7 @@ class Step:
 
     screen: Screen
     trial: Trial | None = None
-    n_blocks: int = 1
-    n_trials: int = 0  # without practice
-    n_answered: int = 0
+    trials: Sequence[Trial] = ()  # all of the session, with their judgments
     next_warm_up: str = ""
 
     @property
@@ -117,11 +115,27 @@ class Step:
         assert self.trial is not None
         return self.trial
 
+    @cached_property
+    def after_practice(self) -> list[Trial]:
+        """The trials that are no practice."""
+        return [trial for trial in self.trials if trial.kind != "practice"]
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks; 1 where there is none."""
+        return max((trial.block for trial in self.after_practice), default=1)
+
+    @property
+    def n_answered(self) -> int:
+        """Number of answered trials without practice."""
+        return sum(hasattr(trial, "judgment") for trial in self.after_practice)
+
 
 def next_step(session: Session) -> Step:
     """The current step of a session."""
     protocol = load_protocol(session.version)
-    trial = None if session.is_final else _first_unanswered.first(session.pk)
+    trials = [] if session.is_final else session_trials(session.pk)
+    trial = next((trial for trial in trials if not hasattr(trial, "judgment")), None)
     has_expired = session.lease_expires_at is None or session.lease_expires_at < timezone.now()
     screen = decide(
         State(
@@ -140,35 +154,13 @@ def next_step(session: Session) -> Step:
     if screen == "left":
         screen = _end_screen(session)
     if screen == "feedback":
-        position = session.screen.removeprefix("feedback-")
-        trial = session.trials.select_related("judgment").get(position=position)
-    counts = None if session.is_final else _counts.first(session.pk)
-    n_blocks, n_trials, n_answered = counts or (None, 0, 0)
-    return Step(
-        screen,
-        trial=trial,
-        n_blocks=n_blocks or 1,
-        n_trials=n_trials,
-        n_answered=n_answered,
-        next_warm_up=_next_warm_up(screen, protocol.warm_up),
-    )
+        position = int(session.screen.removeprefix("feedback-"))
+        trial = next(trial for trial in trials if trial.position == position)
+    return Step(screen, trial=trial, trials=trials, next_warm_up=_next_warm_up(screen, protocol.warm_up))
 
 
-_first_unanswered = Compiled(
-    lambda session: Trial.objects.filter(session=session, judgment__isnull=True).order_by("position")[:1]
-)
-_counts = Compiled(
-    lambda session: (
-        Trial.objects.filter(session=session)
-        .order_by()
-        .values("session")
-        .annotate(
-            n_blocks=Max("block", filter=~PRACTICE),
-            n_trials=Count("pk", filter=~PRACTICE),
-            n_answered=Count("judgment", filter=~PRACTICE),
-        )
-        .values_list("n_blocks", "n_trials", "n_answered")
-    )
+session_trials = Compiled(
+    lambda session: Trial.objects.filter(session=session).select_related("judgment").order_by("position")
 )
 
 
