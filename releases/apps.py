@@ -1,5 +1,7 @@
 """Django app of the concluding side."""
 
+from importlib import import_module
+
 from django.apps import AppConfig
 
 
@@ -11,7 +13,8 @@ class ReleasesConfig(AppConfig):
     verbose_name = "Concluded: plans, releases and comparisons"
 
     def ready(self) -> None:
-        """Register stored scores with the simulation, which must not import this package."""
+        """Connect the receivers; register stored scores with the simulation, which imports no releases."""
+        import_module("releases.erasure")
         from judgments.simulation.model_scores import offer_stored  # noqa: PLC0415
         from releases.scoring import stored_scores  # noqa: PLC0415 (models are loaded by now)
 

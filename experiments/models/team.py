@@ -47,8 +47,22 @@ class AppendOnly(TypeError):
     """A change of what is only ever added to."""
 
 
+DELETED_TEXT = "(deleted)"
+#: Details with what a member wrote about a participant, or to one.
+FREE_TEXTS = ("reason", "message", "note")
+
+
 class AuditQuerySet(models.QuerySet["AuditEntry"]):
     """Entries to read and add."""
+
+    def delete_texts(self) -> None:
+        """Delete what members wrote about a participant who is forgotten; action, user and time stay."""
+        rows = list(self.only("details"))
+        for row in rows:
+            row.details |= {name: DELETED_TEXT for name in FREE_TEXTS if row.details.get(name)}
+        # A plain query set: ``bulk_update`` of this one ends in its ``update``, which refuses.
+        plain: models.QuerySet[AuditEntry] = models.QuerySet(self.model, using=self.db)
+        plain.bulk_update(rows, ["details"], batch_size=500)
 
     def update(self, **values: Any) -> int:
         """Refuse: entries never change."""

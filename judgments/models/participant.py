@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.dispatch import Signal
 
 from experiments.encryption import (
     VAULT_INDEX,
@@ -17,6 +18,9 @@ from experiments.encryption import (
     keyed_digests,
 )
 from experiments.models import Experiment
+
+#: Sent with ``participant`` in the transaction that deletes the data, so that other tables delete theirs.
+participant_forgotten = Signal()
 
 
 class Participant(models.Model):

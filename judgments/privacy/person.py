@@ -2,17 +2,20 @@
 
 from typing import Any
 
-from django.db.models import Model, Q
+from django.db import transaction
+from django.db.models import Model, Q, QuerySet
 from django.forms.models import model_to_dict
 
 from analysis.errors import BadInput
-from experiments.models import AuditEntry, Experiment
+from experiments.models import AuditEntry, Campaign, Experiment
+from experiments.models.team import DELETED_TEXT, AuditQuerySet
 from judgments.models import (
     Consent,
     Flag,
     Judgment,
     Participant,
     Payment,
+    PlatformCall,
     PlatformIdentity,
     Session,
     SessionEvent,
@@ -20,13 +23,15 @@ from judgments.models import (
     Submission,
     Trial,
 )
-from judgments.models.participant import identity_digests
-from judgments.sessions.removal import erase
+from judgments.models.participant import identity_digests, participant_forgotten
+from judgments.recruitment import decisions, ledger
+from judgments.sessions.removal import ANSWERS_DELETED, ON_REQUEST, erase
 
-FORMAT = 1
-ON_REQUEST = "deleted on request"
-DELETED = "(deleted)"
+FORMAT = 2
 Row = dict[str, Any]
+#: What a call needs to be sent, or settled, for the other submissions that it carries.
+SHARED_ARGUMENTS = ("bonuses", "prepared_id", "paid_before", "expected_bonuses")
+SHARED_RESPONSES = ("external_id", "amount_minor", "fee_minor", "paid_before", "code", "ends_batch")
 
 
 def participants_named(name: str, *, study: str = "") -> list[Participant]:
@@ -48,20 +53,78 @@ def participants_named(name: str, *, study: str = "") -> list[Participant]:
     return by_name
 
 
+@transaction.atomic
 def forget(participant: Participant, *, by: Any = None, reason: str = ON_REQUEST) -> int:
-    """Delete a person's answers and platform id; returns the number of judgments.
+    """Delete a person's answers, platform id and all texts to and about them; return the number of judgments.
 
-    What remains is without answers: the pseudonym, the consent with its time, the states and pay of sessions,
-    the number and decision of a submission, and what the history says of decisions.
+    Retained: the pseudonym, the consent with its time, the states and pay of sessions, the number and
+    decision of a submission, and who decided what and when, without the reasons. Decisions that were not
+    sent and need a text are undone.
     """
-    n_judgments = erase(participant, reason=reason, by=by, delete_identity=True)
     submissions = Submission.objects.filter(session__participant=participant)
-    # A rejection needs a message by a constraint of the database.
+    _cancel_texts(submissions, by=by)
+    n_judgments = erase(participant, reason=reason, by=by, delete_identity=True)
+    history(participant).exclude(action=ANSWERS_DELETED).delete_texts()
+    for call in platform_calls(participant):
+        _delete_call_texts(call, participant)
+    # A rejection and a decision not to pay need a text by constraints of the database.
     is_rejected = Q(decision=Submission.Decision.REJECT)
-    submissions.filter(is_rejected).update(message=DELETED)
+    submissions.filter(is_rejected).update(message=DELETED_TEXT)
     submissions.exclude(is_rejected).update(message="")
     submissions.update(entered_code="", data={}, mismatches=[], reason="")
+    Payment.objects.filter(session__participant=participant).exclude(reason="").update(reason=DELETED_TEXT)
+    participant_forgotten.send(Participant, participant=participant)
     return n_judgments
+
+
+def _cancel_texts(submissions: QuerySet[Submission], *, by: Any) -> None:
+    """Undo rejections and requests to return, and cancel messages, that were not sent."""
+    with_text = submissions.filter(
+        decision__in=[Submission.Decision.REJECT, Submission.Decision.REQUEST_RETURN]
+    )
+    for campaign in Campaign.objects.filter(submissions__in=with_text).distinct():
+        decisions.undo(campaign, with_text, by=by)
+    ledger.cancel(PlatformCall.objects.filter(submission__in=submissions, kind=PlatformCall.Kind.MESSAGE))
+
+
+def platform_calls(participant: Participant) -> QuerySet[PlatformCall]:
+    """Calls about one person's submissions, and those that pay them, which may pay others too."""
+    about = Q(submission__session__participant=participant)
+    paying = Q(payments__session__participant=participant)
+    return PlatformCall.objects.filter(about | paying).select_related("submission").distinct().order_by("pk")
+
+
+def _delete_call_texts(call: PlatformCall, participant: Participant) -> None:
+    """Delete the texts of a call; a shared call keeps those of the other participants."""
+    request = {name: call.request[name] for name in SHARED_ARGUMENTS if name in call.request}
+    own = _submission_ids(participant)
+    for row in request.get("bonuses", []):
+        if row["submission"] in own:
+            row["reason"] = decisions.BONUS_REASON
+    call.request = request
+    call.response = {name: call.response[name] for name in SHARED_RESPONSES if name in call.response}
+    call.problem = DELETED_TEXT if call.problem else ""
+    call.save(update_fields=["request", "response", "problem"])
+
+
+def _submission_ids(participant: Participant) -> set[str]:
+    rows = Submission.objects.filter(session__participant=participant)
+    return {*rows.values_list("external_id", flat=True)}
+
+
+def history(participant: Participant) -> AuditQuerySet:
+    """Entries of the study's history about one person: by pseudonym, session, submission or platform call."""
+    names = {
+        "session": participant.sessions.values_list("pk", flat=True),
+        "submission": Submission.objects.filter(session__participant=participant).values_list(
+            "pk", flat=True
+        ),
+        "call": platform_calls(participant).values_list("pk", flat=True),
+    }
+    about = Q(details__participant=participant.pseudonym)
+    for name, pks in names.items():
+        about |= Q(**{f"details__{name}__in": list(pks)})
+    return AuditEntry.objects.filter(about, experiment=participant.experiment)
 
 
 def export_person(participant: Participant, *, by: Any = None) -> Row:
@@ -75,6 +138,8 @@ def export_person(participant: Participant, *, by: Any = None) -> Row:
         "consents": _rows(Consent.objects.filter(participant=participant)),
         "flags": _rows(Flag.objects.filter(participant=participant)),
         "sessions": [_session(session) for session in sessions],
+        "platform_calls": [_platform_call(call, participant) for call in platform_calls(participant)],
+        "history": _rows(history(participant)),
     }
     AuditEntry.objects.create(
         experiment=participant.experiment,
@@ -101,7 +166,21 @@ def _session(session: Session) -> Row:
         "signals": _rows(Signal.objects.filter(session=session)),
         "payments": _rows(Payment.objects.filter(session=session), "idempotency_key"),
         "submissions": _rows(Submission.objects.filter(session=session)),
+        "exclusions": _rows(session.exclusions.all()),
     }
+
+
+def _platform_call(call: PlatformCall, participant: Participant) -> Row:
+    """Values of a call, without what it holds of other participants."""
+    own = _submission_ids(participant)
+    bonuses = [row for row in call.request.get("bonuses", []) if row["submission"] in own]
+    row = _values(call, "key", "amount_minor", "fee_minor") if bonuses else _values(call, "key")
+    for name in ("request", "response"):
+        values = {**row[name], **({"bonuses": bonuses} if "bonuses" in row[name] else {})}
+        for sums in {"paid_before", "expected_bonuses"} & set(values):
+            values[sums] = {key: value for key, value in values[sums].items() if key in own}
+        row[name] = values
+    return row
 
 
 def _answer(trial: Trial) -> Row:
@@ -109,12 +188,9 @@ def _answer(trial: Trial) -> Row:
     texts = [trial.pair.good.text, trial.pair.bad.text] if trial.pair else texts
     judgment = Judgment.objects.filter(trial=trial).first()
     return {
-        "position": trial.position,
-        "kind": trial.kind,
-        "shown": trial.shown,
+        **_values(trial),
         "sentences": texts,
-        "shown_at": trial.shown_at,
-        "judgment": _values(judgment, "trial", "chosen") if judgment else None,
+        "judgment": _values(judgment) if judgment else None,
     }
 
 

@@ -37,6 +37,7 @@ DECIDABLE = {Status.SUBMITTED}
 #: Statuses in which only a bonus pays the person.
 LEFT = {Status.RETURNED, Status.TIMED_OUT, Status.SCREENED_OUT}
 RETRY_EVERY = timedelta(minutes=30)  # of what waits for the platform, a limit or an answer
+BONUS_REASON = "Thank you for taking part."
 SHORT_STUDY_MINUTES = 5  # below, one failed attention check may be a ground for a rejection on Prolific
 
 
@@ -513,7 +514,7 @@ def _plan_bonuses(
             "submission": entry.session.submission.external_id,
             "amount_minor": entry.amount_minor,
             "currency": entry.currency,
-            "reason": entry.reason or "Thank you for taking part.",
+            "reason": entry.reason or BONUS_REASON,
             "payment_key": keys[entry.pk],
         }
         for entry in batch

@@ -83,6 +83,7 @@ def screen_out(session: Session, *, details: dict[str, Any], kind: str = SCREENE
 BY_PARTICIPANT = "deleted by the participant"
 ATTEMPTS = 4
 ON_REQUEST = "deleted on request"
+ANSWERS_DELETED = "answers deleted"  # action in the history
 
 
 def erase(participant: Participant, *, reason: str, by: Any = None, delete_identity: bool = False) -> int:
@@ -114,7 +115,7 @@ def _erase(participant: Participant, reason: str, *, by: Any, delete_identity: b
     AuditEntry.objects.create(
         experiment=locked.experiment,
         user=by,
-        action="answers deleted",
+        action=ANSWERS_DELETED,
         details={"participant": locked.pseudonym, "judgments": n_judgments, "reason": reason},
     )
     participant.erased_at = locked.erased_at

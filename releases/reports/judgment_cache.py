@@ -53,6 +53,12 @@ class FrameCache:
             self._store(key, entry)
         return entry[0].copy(deep=False)
 
+    def drop(self, is_outdated: Callable[[Any], bool]) -> None:
+        """Drop the frames whose keys meet a condition."""
+        with self.lock:
+            for key in filter(is_outdated, list(self.frames)):
+                del self.frames[key]
+
     def _store(self, key: Hashable, entry: tuple[pd.DataFrame, int]) -> None:
         if entry[1] > self.max_bytes:
             return
@@ -79,7 +85,10 @@ def study_judgments(
     counts = cache.get(_counts_key(study, _states(study)))
     if counts is None or counts["n"] > MAX_JUDGMENTS:
         return judgments_for(study, plan, narrow=narrow, round_number=round_number)
-    key = (study.pk, data_version(study), plan.has_signals)
+    version = data_version(study)
+    # Not for room only: an earlier version may hold the answers of a participant who was forgotten since.
+    FRAMES.drop(lambda key: key[0] == study.pk and key[1] != version)
+    key = (study.pk, version, plan.has_signals)
     judgments = FRAMES.get_or_read(key, lambda: judgments_for(study, plan))
     if round_number is None:
         return judgments

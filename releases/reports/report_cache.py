@@ -29,6 +29,7 @@ from analysis.command_line.documents import items_document
 from experiments.models import Experiment, Job
 from experiments.operation.job_runner import enqueue
 from experiments.page_cache import cache as django_cache
+from releases.erasure import report_folder
 from releases.gold.plans import find_plan
 from releases.models import ExclusionPlan, ScoringRun
 from releases.reports.compute import (
@@ -109,7 +110,7 @@ class ReportKey:
     @property
     def path(self) -> str:
         """Study, name, hash of the data, hash of plan and choices."""
-        return f"reports/{self.study}/{self.name}-{self.data}-{self.choices}.json"
+        return f"{report_folder(self.study)}/{self.name}-{self.data}-{self.choices}.json"
 
 
 def cached_result(study: Experiment, name: str, choices: dict[str, Any], compute: Callable[[], Any]) -> Any:

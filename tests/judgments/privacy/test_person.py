@@ -3,13 +3,10 @@
 import json
 
 import pytest
-from django.apps import apps
 from django.core.management import CommandError, call_command
-from django.db import connection
-from django.utils import timezone
 
-from experiments.models import AuditEntry, Campaign, PlatformAccount
-from judgments.models import Judgment, Participant, PlatformIdentity, Session, SessionEvent, Submission
+from experiments.models import AuditEntry
+from judgments.models import Judgment, Participant, PlatformIdentity
 from tests import cast
 
 pytestmark = pytest.mark.django_db
@@ -142,96 +139,3 @@ def test_the_record_names_the_operator_of_s3_with_what_is_stored_there(client, s
     settings.STORAGES = {**settings.STORAGES, name: on_s3}
     page = client.get("/privacy/record/").content.decode()
     assert f"The operator of the S3 storage: {content}" in page
-
-
-def everything_stored(folder) -> dict[str, str]:
-    """Every row of every table, and every file below a folder, as text."""
-    texts = {
-        model._meta.db_table: repr(list(model._base_manager.values_list())) for model in apps.get_models()
-    }
-    for model in (PlatformIdentity, PlatformAccount):  # encrypted columns are decrypted when they are read
-        with connection.cursor() as cursor:
-            cursor.execute(f"SELECT * FROM {connection.ops.quote_name(model._meta.db_table)}")
-            texts[model._meta.db_table] = repr(cursor.fetchall())
-    files = (path for path in folder.rglob("*") if path.is_file())
-    return texts | {path.name: path.read_bytes().decode(errors="replace") for path in files}
-
-
-@pytest.fixture
-def media(tmp_path, settings):
-    """Folders of uploads and releases of the test's own."""
-    files = "django.core.files.storage.FileSystemStorage"
-    folders = {
-        name: {"BACKEND": files, "OPTIONS": {"location": tmp_path / name}} for name in ("default", "releases")
-    }
-    settings.STORAGES = {**settings.STORAGES, **folders}
-    return tmp_path
-
-
-@pytest.fixture
-def noted(study, client, media):
-    """Pia, of whom every part of the platform holds something."""
-    person = study.participants.order_by("pk").first()
-    session = person.sessions.get()
-    address = f"/take/{study.public_slug or study.slug}/prolific/?PROLIFIC_PID={WHO}&STUDY_ID=1&SESSION_ID=99"
-    client.get(address)
-    client.force_login(cast.ada())
-    Participant.objects.filter(pk=person.pk).update(background={"dialect": "BACKGROUND"})
-    Session.objects.filter(pk=session.pk).update(user_agent="BROWSER", attributes={"label": "LABEL"})
-    SessionEvent.objects.create(session=session, kind="closing", details={"comment": "COMMENT"})
-    campaign = Campaign.objects.create(experiment=study, recruiter="prolific", name="c", currency="GBP")
-    for decision in ("reject", ""):
-        Submission.objects.create(
-            campaign=campaign, external_id=f"submission{decision}", session=session if decision else None,
-            decision=decision, category="x" if decision else "", message="MESSAGE" if decision else "",
-            reason="DECISION" if decision else "", entered_code="CODE" if decision else "",
-            data={"note": "DATA"} if decision else {}, last_seen_at=timezone.now(),
-        )  # fmt: skip
-    client.post(f"/studies/agreement/participants/{person.pk}/flag/", {"reason": "FLAGGED"})
-    pay = {"decision": "not_paid", "reason": "PAYMENT", "key": "k1", "amount": "0", "currency": "GBP"}
-    client.post(f"/studies/agreement/sessions/{session.pk}/pay/", pay)
-    client.get("/studies/agreement/agreement.json")  # cached
-    client.get(f"/studies/agreement/participants/?who={WHO}")
-    return person
-
-
-OF_PIA = ("BACKGROUND", "BROWSER", "LABEL", "COMMENT", "MESSAGE", "DECISION", "CODE", "DATA")
-REMAINING = {  # as docs/how-to/privacy.md lists it
-    "FLAGGED": {"experiments_auditentry"},
-    "PAYMENT": {"judgments_payment", "experiments_auditentry"},
-}
-
-
-def test_the_platform_id_is_in_the_vault_only_and_encrypted_there(noted, media):
-    assert [name for name, text in everything_stored(media).items() if WHO in text] == []
-    assert PlatformIdentity.objects.get(participant=noted).external_id == WHO
-
-
-def test_nothing_of_a_forgotten_person_is_in_any_table_or_file_but_what_is_documented(noted, media):
-    before = everything_stored(media)
-    for text in (*OF_PIA, *REMAINING):
-        assert [name for name in before if text in before[name]], text
-    call_command("forget", WHO)
-    after = everything_stored(media)
-    assert not PlatformIdentity.objects.filter(participant=noted).exists()
-    assert [name for name in after if WHO in after[name]] == []
-    for text in OF_PIA:
-        assert [name for name in after if text in after[name]] == [], text
-    for text, tables in REMAINING.items():
-        assert {name for name in after if text in after[name]} <= tables, text
-
-
-def test_the_export_holds_everything_that_is_stored_of_the_person(noted, tmp_path):
-    file = tmp_path / "person.json"
-    call_command("export_person", WHO, to=str(file))
-    text = file.read_text()
-    for written in (*OF_PIA, *REMAINING, WHO):
-        assert written in text, written
-    [data] = json.loads(text)["studies"]
-    assert data["flags"][0]["reason"] == "FLAGGED" and data["participant"]["background"] == {
-        "dialect": "BACKGROUND"
-    }
-    [session] = data["sessions"]
-    assert session["payments"][0]["reason"] == "PAYMENT"
-    assert "closing" in [event["kind"] for event in session["events"]]
-    assert session["submissions"][0]["message"] == "MESSAGE"
