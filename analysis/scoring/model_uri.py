@@ -51,10 +51,11 @@ def parse_model_uri(text: str) -> ModelURI:
     return ModelURI(kind, target, options)
 
 
-def with_revisions(text: str, revisions: Sequence[str] = ()) -> list[str]:
+def with_revisions(text: str, revisions: Sequence[str] = (), *, on_disk: bool = True) -> list[str]:
     """Return one model URI for each revision, of ``name@one,two`` or of ``revisions``.
 
-    A revision of a folder is a folder in it, such as a checkpoint that a trainer saved.
+    A revision of a folder is a folder in it, such as a checkpoint that a trainer saved. Without ``on_disk``
+    every name is one of the hub: a name from a request must not be looked up on the server.
 
     Examples
     --------
@@ -64,7 +65,8 @@ def with_revisions(text: str, revisions: Sequence[str] = ()) -> list[str]:
     (['hf-causal:gpt2'], ['hf-causal:gpt2@main', 'hf-causal:gpt2@v2'])
     """
     uri = parse_model_uri(text)
-    name, _, in_target = uri.target.partition("@") if not Path(uri.target).exists() else (uri.target, "", "")
+    is_path = on_disk and Path(uri.target).exists()
+    name, _, in_target = (uri.target, "", "") if is_path else uri.target.partition("@")
     names = list(revisions) or (in_target.split(",") if "," in in_target else [])
     if not names:
         return [text]
@@ -76,11 +78,11 @@ def with_revisions(text: str, revisions: Sequence[str] = ()) -> list[str]:
         )
     if not all(names) or len(set(names)) < len(names):
         raise BadInput(f"{','.join(names)!r} are no different revisions.", remedy="Write step1000,step2000.")
-    folder = Path(name)
-    for revision in names if folder.is_dir() else ():
-        if not (folder / revision).is_dir():
+    is_folder = on_disk and Path(name).is_dir()
+    for revision in names if is_folder else ():
+        if not (Path(name) / revision).is_dir():
             raise BadInput(f"there is no checkpoint {revision!r} in it.", file=name)
-    sign = "/" if folder.is_dir() else "@"
+    sign = "/" if is_folder else "@"
     return [str(uri._replace(target=f"{name}{sign}{revision}")) for revision in names]
 
 

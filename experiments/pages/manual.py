@@ -61,13 +61,19 @@ def search_results(query: str) -> list[dict[str, str]]:
 
 def _path(name: str) -> Path:
     """A Markdown file, notebook or drawing of the documentation; 404 for anything else."""
-    if "\0" in name:  # no file system takes it
+    if name not in _names():  # the name of a request never reaches the file system
         raise Http404("no such page")
-    path = (DOCS / name).resolve()
-    is_ours = path.parent == DOCS or path.parent.parent == DOCS
-    if not is_ours or path.suffix not in {".md", *FILES} or not path.is_file():
-        raise Http404("no such page")
-    return path
+    return DOCS / name
+
+
+@cache
+def _names() -> frozenset[str]:
+    paths = (path for pattern in ("*", "*/*") for path in DOCS.glob(pattern))
+    return frozenset(
+        path.relative_to(DOCS).as_posix()
+        for path in paths
+        if path.suffix in {".md", *FILES} and path.is_file()
+    )
 
 
 def _title(text: str, name: str) -> str:

@@ -8,14 +8,13 @@ from django.contrib.auth.models import User
 
 from analysis.errors import BadInput
 from analysis.scoring import Scorer
-from analysis.scoring.model_uri import with_revisions
 from analysis.scoring.shards import shard_places
 from experiments.models import Experiment, Job, MinimalPair, Sentence
 from experiments.operation.job_runner import enqueue
 from releases.models import Release, ScorerSpec, ScoringRun
 from releases.scoring.execution import Progress, run_sentences
 from releases.scoring.loaded_model import load_model
-from releases.scoring.model_registry import checked_uri, pin_revision, shown_name
+from releases.scoring.model_registry import checked_uris, pin_revision, shown_name
 from releases.scoring.runs import measures_for, run_names, shared_settings, study_materials
 from releases.scoring.score_cache import (
     cached_rows,
@@ -48,7 +47,7 @@ def request_cost(
         **run_settings,
         "queue": run_settings["device"],
         "materials": materials.pk,
-        "models": [checked_uri(uri) for text in models for uri in with_revisions(text)],
+        "models": [uri for text in models for uri in checked_uris(text)],
         "methods": list(methods),
     }
     return enqueue(COST, arguments, user=user, experiment=experiment)

@@ -11,7 +11,7 @@ from analysis.errors import BadInput
 from analysis.files import SUFFIXES
 from analysis.scoring.judgment_prompts import PROMPT_METHODS
 from analysis.scoring.measures import MEASURES
-from analysis.scoring.model_uri import ModelURI, Option, parse_model_uri, with_revisions
+from analysis.scoring.model_uri import ModelURI, Option, parse_model_uri
 from analysis.scoring.registry import OPTIONS, check_options
 from experiments.models import Experiment
 from releases.models import Release
@@ -19,6 +19,7 @@ from releases.scoring.model_registry import (
     FORBIDDEN_OPTIONS,
     HUB_KINDS,
     checked_uri,
+    checked_uris,
     offered_models,
     offered_unigrams,
 )
@@ -185,7 +186,7 @@ class ModelRunsForm(forms.Form):
             kind = self.data.get("kind") or HUB_KINDS[0]
             uri = line.strip() if ":" in line.partition("?")[0] else f"{kind}:{line.strip()}"
             try:
-                uris += [checked_uri(expanded) for expanded in with_revisions(uri)]
+                uris += checked_uris(uri)
             except BadInput as error:
                 raise forms.ValidationError(f"line {number}: {error}") from error
         return uris

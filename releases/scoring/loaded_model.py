@@ -19,7 +19,7 @@ from experiments.intake.uploads import named_errors
 from experiments.materials.readers.sheets import check_parquet
 from experiments.models import Upload
 from releases.models import ScoringRun
-from releases.scoring.model_registry import is_pinned, resolved_uri, stamp, without_root
+from releases.scoring.model_registry import is_pinned, resolved_uri, stamp, without_local_files, without_root
 
 SUFFIXES = {"csv": (".csv", ".tsv", ".jsonl", ".parquet"), "arpa": (".arpa", ".arpa.gz", ".gz", ".lm")}
 PROCESSES = "OBELUS_WORKER_PROCESSES"
@@ -109,7 +109,8 @@ def _open(run: ScoringRun, uri: str, device: str) -> Scorer:
     upload_id = run.spec.get("upload")
     if not upload_id:
         try:
-            return scorer(resolved_uri(uri, device=device))
+            with without_local_files(uri):
+                return scorer(resolved_uri(uri, device=device))
         except BadInput as error:
             raise BadInput(without_root(str(error))) from error
     upload = Upload.objects.filter(pk=upload_id).first()

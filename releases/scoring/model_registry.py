@@ -5,7 +5,9 @@ A model of ``MODELS_DIR`` is written ``kind:./path``, so that no page, row or re
 
 import json
 import re
+import tempfile
 from collections.abc import Iterator
+from contextlib import chdir, contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,7 +16,7 @@ from django.conf import settings
 
 from analysis.errors import BadInput, UnknownName
 from analysis.scoring.frames import model_name
-from analysis.scoring.model_uri import parse_model_uri
+from analysis.scoring.model_uri import parse_model_uri, with_revisions
 from analysis.scoring.registry import check_options
 
 HUB_KINDS = ("hf-causal", "hf-masked", "hf-classifier", "hf-seq2seq", "hf-mntp")
@@ -36,6 +38,7 @@ CLASSIFIERS = "ForSequenceClassification"
 ARPA = (".arpa", ".arpa.gz")
 MAX_DEPTH, MAX_MODELS = 3, 500  # folders searched below MODELS_DIR, models listed
 INSTALL = "make install-models"
+MAX_URI = 500  # characters of the column
 
 
 @dataclass(frozen=True)
@@ -70,9 +73,18 @@ def offered_unigrams() -> list[str]:
     return [f"./{path.name}" for path in paths if path.resolve().is_relative_to(root or "")]
 
 
+def checked_uris(text: str) -> list[str]:
+    """Validate what a page or the API names, ``name@one,two`` included; only MODELS_DIR is read."""
+    uri = text.strip()
+    is_single = uri in settings.MODEL_URIS or parse_model_uri(uri).target.startswith("./")
+    return [checked_uri(name) for name in ([uri] if is_single else with_revisions(uri, on_disk=False))]
+
+
 def checked_uri(text: str) -> str:
     """Validate a model URI from a page; it may name no path of the server and run no code of a model."""
     uri = text.strip()
+    if len(uri) > MAX_URI:
+        raise BadInput(f"{uri[:60]}… has {len(uri)} characters.", remedy=f"Write at most {MAX_URI}.")
     if uri in settings.MODEL_URIS:
         return uri
     parsed = parse_model_uri(uri)
@@ -104,11 +116,22 @@ def resolved_uri(uri: str, *, device: str) -> str:
     if options.get("unigram", "").startswith("./"):
         options["unigram"] = str(_inside(options["unigram"]))
     target = str(_inside(parsed.target)) if parsed.target.startswith("./") else parsed.target
-    is_of_hub = parsed.kind in HUB_KINDS and target == parsed.target and uri not in settings.MODEL_URIS
-    if is_of_hub and Path(target.partition("@")[0]).exists():
-        # transformers would load a folder of that name, relative to the working directory.
-        raise BadInput(f"{target!r} names a file of the server, no model of the hub.")
     return str(parsed._replace(target=target, options=options))
+
+
+@contextmanager
+def without_local_files(uri: str) -> Iterator[None]:
+    """Open a model of the hub in an empty folder where the working directory has a file of its name.
+
+    transformers would load that file. Refusing the name would reveal that the file exists.
+    """
+    parsed = parse_model_uri(uri)
+    is_of_hub = parsed.kind in HUB_KINDS and HUB_NAME.fullmatch(parsed.target) is not None
+    if not is_of_hub or uri in settings.MODEL_URIS or not Path(parsed.target.partition("@")[0]).exists():
+        yield
+        return
+    with tempfile.TemporaryDirectory(prefix="obelus-hub-") as folder, chdir(folder):
+        yield
 
 
 def pin_revision(uri: str, revision: str) -> str:

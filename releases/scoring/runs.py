@@ -20,7 +20,6 @@ from analysis.errors import BadInput, UnknownName
 from analysis.files import read_column_names, read_table
 from analysis.scoring.base import Spec
 from analysis.scoring.conventions import conventions_text, scoring_conventions
-from analysis.scoring.model_uri import with_revisions
 from analysis.scoring.orientation import is_unclear
 from analysis.scoring.scorers.tables import COUNTS
 from analysis.table_forms import SENTENCES, read_number_columns
@@ -38,12 +37,11 @@ from experiments.models import AuditEntry, Experiment, Job, MaterialSet, Upload
 from experiments.operation.job_runner import enqueue
 from releases.models import SCORING_STARTED, Release, ScoringRun
 from releases.scoring.loaded_model import scorer_kind
-from releases.scoring.model_registry import checked_uri, shown_name
+from releases.scoring.model_registry import checked_uris, shown_name
 from releases.scoring.shards import retry
 from releases.scoring.training_metadata import KEY, Training
 
 SCORE = "releases.score"
-MAX_URI = 500  # characters of the column
 CLASSIFIER = "classifier"
 PURPOSE = "scores"  # of the upload
 MAX_MODELS = 500  # of one table; each is a run with a job
@@ -262,13 +260,9 @@ def request_model_runs(
     if asked_by and (existing := list(rows.filter(spec__asked_by=asked_by).order_by("pk"))):
         return existing
     runs = []
-    checked = {
-        checked_uri(uri): names for text, names in methods_by_model.items() for uri in with_revisions(text)
-    }
+    checked = {uri: names for text, names in methods_by_model.items() for uri in checked_uris(text)}
     display_names = {**run_names(list(checked)), **(names_by_uri or {})}
     for uri, names in checked.items():
-        if len(uri) > MAX_URI:
-            raise BadInput(f"{uri[:60]}… has {len(uri)} characters, at most {MAX_URI} can be stored.")
         for method in measures_for(uri, names):
             run = ScoringRun.objects.create(
                 material_set=materials,

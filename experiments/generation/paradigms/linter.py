@@ -123,7 +123,7 @@ def lint(
         pairs = list(itertools.islice(sampler.pairs(), n))
     except BadInput as error:
         code = error.code if isinstance(error, ParadigmError) else "L02"
-        content = content or read_source(path_or_uid, language=language)
+        content = read_source(path_or_uid, language=language) if content is None else content
         report.findings.append(Finding(code, ERROR, error.file, error.message, error.remedy))
         report.findings = with_lines(report.findings, content)
         return report

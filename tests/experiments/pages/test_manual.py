@@ -26,3 +26,8 @@ def test_a_search_without_a_result_shows_a_message_and_escapes_the_query(ada):
 def test_directives_of_the_published_documentation_are_not_shown_as_text(ada):
     text = ada.get("/manual/statistics/agreement.md").content.decode()
     assert ":::" not in text and "analysis.agreement.report.agreement_report" in text
+
+
+def test_only_files_of_the_documentation_are_pages(ada):
+    for name in ("n" * 300 + ".md", "../README.md", "how-to/../../SECURITY.md", "none.md", "pictures"):
+        assert ada.get(f"/manual/{name}").status_code == 404, name

@@ -1,10 +1,13 @@
 """Where models come from: the hub by name, a folder, addresses that the administrator named."""
 
+from pathlib import Path
+
 import pytest
 
 from analysis.errors import BadInput
 from releases.scoring import model_registry
 from releases.scoring.model_registry import checked_uri, offered_models, pin_revision, resolved_uri
+from tests import cast
 from tests.releases.models_dir import URI, folder_with
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_dir")]
@@ -18,9 +21,49 @@ def test_names_of_the_hub_are_taken(name):
     assert checked_uri(f" hf-causal:{name}?casing=lower ") == f"hf-causal:{name}?casing=lower"
 
 
-def test_name_that_is_a_folder_of_the_server_is_refused():
-    with pytest.raises(BadInput, match="file of the server"):
-        resolved_uri("hf-causal:releases", device="cpu")
+def test_no_answer_depends_on_what_exists_on_the_server(tmp_path, monkeypatch, ada):
+    study = cast.study("agreement")
+    (tmp_path / "there" / "sub").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    texts = [
+        "{}@sub,other",
+        "{}@a,b",
+        "{}@sub",
+        "{}",
+        "../{}@sub,x",
+        f"{tmp_path}/{{}}@sub,x",
+        "x" * 300 + "{}",
+    ]
+
+    def answers(text):
+        uri = f"hf-causal:{text}"
+        page = ada.post(
+            f"/studies/{study.slug}/models/choose/", {"hub": uri, "methods": ["lp"], "device": "cpu"}
+        )
+        runs = ada.post(
+            f"/api/v1/studies/{study.slug}/model-runs/", {"models": [uri]}, content_type="application/json"
+        )
+        errors = page.context["form"].errors.as_text() if page.context else "estimated"
+        refusal = runs.json() if runs.status_code >= 400 else ""
+        return page.status_code, errors, runs.status_code, refusal
+
+    for text in texts:
+        there, gone = answers(text.format("there")), answers(text.format("gone_"))
+        assert str(there).replace("there", "gone_") == str(gone), text
+        assert there[0] < 500 and there[2] < 500, text
+
+
+def test_a_model_of_the_hub_is_opened_where_no_file_of_the_server_has_its_name(tmp_path, monkeypatch):
+    (tmp_path / "there").mkdir()
+    monkeypatch.chdir(tmp_path)
+    for uri, is_away in (
+        ("hf-causal:there", True),
+        ("hf-causal:there@main", True),
+        ("hf-causal:gpt2", False),
+    ):
+        with model_registry.without_local_files(uri):
+            assert (Path.cwd() != tmp_path) == is_away and Path("there").exists() != is_away, uri
+    assert Path.cwd() == tmp_path
 
 
 def test_folder_of_models_lists_kinds_and_confines_links(models_dir, tmp_path):
