@@ -31,16 +31,33 @@ def minor_units(text: str, currency: str, *, largest: int = LARGEST) -> int:
     >>> minor_units("1,5", "EUR"), minor_units("500", "RWF"), minor_units("1.5", "KWD")
     (150, 500, 1500)
     """
-    if not re.fullmatch(r"[A-Z]{3}", currency):
-        raise BadInput(f"{currency!r} is no currency.", column="currency", remedy="Write GBP, EUR or USD.")
     text, digits = text.strip(), minor_digits(currency)
     # Two decimals at least, for 500.00 RWF; no third one elsewhere, where 1,500 may mean a thousand.
     amount = re.fullmatch(rf"(\d{{1,7}})(?:[.,](\d{{1,{max(digits, 2)}}}))?", text, re.ASCII)
     minor = Decimal(f"{amount[1]}.{amount[2] or 0}").scaleb(digits) if amount else Decimal(-1)
-    if minor != minor.to_integral_value() or not 0 < minor <= largest:
+    if minor != minor.to_integral_value() or minor <= 0:
         problem = f"{text!r} is no amount." if text else "nothing is written here."
         raise BadInput(problem, column="amount", remedy="Write for example 1.50.")
+    check_money(int(minor), currency, largest=largest)
     return int(minor)
+
+
+def check_money(amount_minor: int, currency: str, *, largest: int = LARGEST, whose: str = "") -> None:
+    """Refuse an amount that is not positive or above ``largest``, and what is no code of a currency.
+
+    >>> check_money(150, "GBP")
+    """
+    if not re.fullmatch(r"[A-Z]{3}", currency):
+        raise BadInput(f"{currency!r} is no currency.", column="currency", remedy="Write GBP, EUR or USD.")
+    if amount_minor <= 0:
+        raise BadInput("there is no amount.", column="amount", remedy="Write for example 1.50.")
+    if amount_minor > largest:
+        raise BadInput(
+            f"{format_money(amount_minor, currency)} is more than {whose or 'this field'} allows"
+            f"{' for one payment' if whose else ''}, {format_money(largest, currency)}.",
+            column="amount",
+            remedy="Write a smaller amount, or raise the limit." if whose else "Write a smaller amount.",
+        )
 
 
 def format_money(amount_minor: int, currency: str) -> str:

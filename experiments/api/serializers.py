@@ -8,6 +8,7 @@ from rest_framework import serializers
 
 from experiments.lists.extra_trials import EXTRAS, checked_answers, checked_trials
 from experiments.models import Experiment, Job, MaterialSet, MinimalPair, Sentence
+from experiments.models.lab import check_pay
 from experiments.studies.completion_url import checked_address
 from experiments.studies.questionnaire import checked_questions, checked_statements, optional_questions
 from experiments.studies.quiz import checked_quiz
@@ -188,6 +189,13 @@ class StudySerializer(serializers.ModelSerializer[Experiment]):
         if "participant_texts" in attributes:
             texts = attributes["participant_texts"]
             attributes["participant_texts"] = checked_texts(texts, task=task.name)
+        if {"reward_minor", "currency", "lab"} & attributes.keys():
+            lab, reward_minor, currency = (
+                attributes.get(name, getattr(stored, name, default))
+                for name, default in (("lab", None), ("reward_minor", 0), ("currency", "GBP"))
+            )
+            if reward_minor:
+                check_pay(lab, reward_minor, currency)
         for name, kind in EXTRAS.items():
             if name in attributes:
                 attributes[name] = checked_trials(attributes[name], task=task, kind=kind)

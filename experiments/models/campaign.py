@@ -76,6 +76,9 @@ class Campaign(models.Model):
     daily_limit_minor = models.PositiveBigIntegerField(
         null=True, blank=True, help_text="Most that is sent within 24 hours, with fees; empty = no limit."
     )
+    payment_limit_minor = models.PositiveBigIntegerField(
+        null=True, blank=True, help_text="Most for one payment to one participant; empty = that of the lab."
+    )
     two_people_above_minor = models.PositiveBigIntegerField(
         null=True, blank=True, help_text="Payments above this sum need a second person; empty = none does."
     )

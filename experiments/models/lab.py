@@ -6,6 +6,9 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from analysis.errors import BadInput
+from analysis.power.money import LARGEST, check_money
+
 
 def in_team(user: Any, study: str = "", *, editing: bool = False) -> Q:
     """Return the condition that the user has a role in a study, its own or through its lab.
@@ -46,6 +49,12 @@ class Lab(models.Model):
         blank=True,
         help_text="Most bytes of unfinished uploads for its studies; empty = LAB_UPLOAD_QUOTA_BYTES.",
     )
+    payment_limits = models.JSONField(
+        default=dict,
+        db_default={},
+        blank=True,
+        help_text="Most for one payment in minor units, by currency; others are not paid. Empty = no limit.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = LabQuerySet.as_manager()
@@ -55,6 +64,26 @@ class Lab(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+def check_pay(
+    lab: Lab | None, amount_minor: int, currency: str, *, campaign_limit_minor: int | None = None
+) -> None:
+    """Refuse an amount or a currency that a study's lab or its campaign does not pay.
+
+    Every reward, bonus and approval is checked here before it is stored.
+    """
+    check_money(amount_minor, currency, whose="the platform")
+    limits: dict[str, int] = lab.payment_limits if lab else {}
+    if limits and currency not in limits:
+        raise BadInput(
+            f"the lab {lab} does not pay in {currency}.",
+            column="currency",
+            remedy=f"It pays in {', '.join(sorted(limits))}; a manager can add a limit in {currency}.",
+        )
+    check_money(amount_minor, currency, largest=limits.get(currency, LARGEST), whose=f"the lab {lab}")
+    if campaign_limit_minor is not None:
+        check_money(amount_minor, currency, largest=campaign_limit_minor, whose="the campaign")
 
 
 class LabMembership(models.Model):

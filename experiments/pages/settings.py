@@ -16,6 +16,7 @@ from django.shortcuts import redirect, render
 from analysis.errors import BadInput
 from experiments.lists.extra_trials import EXTRAS, checked_answers, lines_from_trials, trials_from_lines
 from experiments.models import Experiment, MaterialSet
+from experiments.models.lab import check_pay
 from experiments.pages.access import get_locked_study, get_study, may_edit
 from experiments.pages.editing.conflicts import (
     Edits,
@@ -221,6 +222,11 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscripta
             stored = getattr(self.instance, name)
             if isinstance(value, str) and isinstance(stored, str):
                 cleaned[name] = stored if canonical(value) == canonical(stored) else unix_lines(value)
+        if {"reward_minor", "currency"} & {*self.changed_data} and cleaned.get("reward_minor"):
+            try:
+                check_pay(self.instance.lab, cleaned["reward_minor"], cleaned.get("currency", ""))
+            except BadInput as error:
+                self.add_error("reward_minor", f"{error.message} {error.remedy}")
         return cleaned
 
     def check_answers(self, parameters: Mapping[str, Any]) -> bool:

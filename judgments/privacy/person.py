@@ -97,9 +97,9 @@ def platform_calls(participant: Participant) -> QuerySet[PlatformCall]:
 def _delete_call_texts(call: PlatformCall, participant: Participant) -> None:
     """Delete the texts of a call; a shared call keeps those of the other participants."""
     request = {name: call.request[name] for name in SHARED_ARGUMENTS if name in call.request}
-    own = _submission_ids(participant)
+    submission_ids = _submission_ids(participant)
     for row in request.get("bonuses", []):
-        if row["submission"] in own:
+        if row["submission"] in submission_ids:
             row["reason"] = decisions.BONUS_REASON
     call.request = request
     call.response = {name: call.response[name] for name in SHARED_RESPONSES if name in call.response}
@@ -172,13 +172,13 @@ def _session(session: Session) -> Row:
 
 def _platform_call(call: PlatformCall, participant: Participant) -> Row:
     """Values of a call, without what it holds of other participants."""
-    own = _submission_ids(participant)
-    bonuses = [row for row in call.request.get("bonuses", []) if row["submission"] in own]
+    submission_ids = _submission_ids(participant)
+    bonuses = [row for row in call.request.get("bonuses", []) if row["submission"] in submission_ids]
     row = _values(call, "key", "amount_minor", "fee_minor") if bonuses else _values(call, "key")
     for name in ("request", "response"):
         values = {**row[name], **({"bonuses": bonuses} if "bonuses" in row[name] else {})}
         for sums in {"paid_before", "expected_bonuses"} & set(values):
-            values[sums] = {key: value for key, value in values[sums].items() if key in own}
+            values[sums] = {key: value for key, value in values[sums].items() if key in submission_ids}
         row[name] = values
     return row
 

@@ -14,6 +14,7 @@ from analysis.errors import BadInput
 from analysis.power.money import format_money
 from analysis.text import plural
 from experiments.models import AuditEntry, Campaign, Experiment, Mode, PlatformAccount
+from experiments.models.lab import check_pay
 from experiments.studies.history import differences
 from judgments.models import PlatformCall, Submission
 from judgments.recruitment import decisions, ledger
@@ -31,6 +32,7 @@ from judgments.recruitment.recruiter import (
 Kind, State = PlatformCall.Kind, PlatformCall.State
 SETTINGS = {
     "places",
+    "payment_limit_minor",
     "reward_minor",
     "currency",
     "estimated_minutes",
@@ -41,7 +43,12 @@ SETTINGS = {
     "options",
 }
 #: What may change after publication; the rest is frozen on the platform.
-CHANGEABLE = {"total_limit_minor", "daily_limit_minor", "two_people_above_minor"}
+CHANGEABLE = {
+    "total_limit_minor",
+    "daily_limit_minor",
+    "payment_limit_minor",
+    "two_people_above_minor",
+}
 ALLOWED = {  # states in which an action may be sent
     Kind.CREATE: {Campaign.State.DRAFT},
     Kind.PUBLISH: {Campaign.State.DRAFT},
@@ -147,6 +154,17 @@ def _set(campaign: Campaign, settings: dict[str, Any]) -> None:
         raise BadInput(f"a campaign has no setting {unknown[0]!r}.")
     for name, value in settings.items():
         setattr(campaign, name, value)
+    if not settings.keys() & {"reward_minor", "currency", "options", "payment_limit_minor"}:
+        return
+    screened_out = campaign.options.get("codes", {}).get("screened_out", {})
+    for amount_minor in (campaign.reward_minor, screened_out.get("reward_minor")):
+        if amount_minor:
+            check_pay(
+                campaign.experiment.lab,
+                amount_minor,
+                campaign.currency,
+                campaign_limit_minor=campaign.payment_limit_minor,
+            )
 
 
 # Checks

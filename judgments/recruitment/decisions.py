@@ -34,8 +34,6 @@ Kind, State = PlatformCall.Kind, PlatformCall.State
 SEND = "judgments.send_to_platform"
 #: Statuses in which the platform approves and rejects.
 DECIDABLE = {Status.SUBMITTED}
-#: Statuses in which only a bonus pays the person.
-LEFT = {Status.RETURNED, Status.TIMED_OUT, Status.SCREENED_OUT}
 RETRY_EVERY = timedelta(minutes=30)  # of what waits for the platform, a limit or an answer
 BONUS_REASON = "Thank you for taking part."
 SHORT_STUDY_MINUTES = 5  # below, one failed attention check may be a ground for a rejection on Prolific
@@ -321,7 +319,7 @@ def _preview(campaign: Campaign, recruiter: Recruiter, *, each: Cost) -> Planned
             findings.append(_wrong_currency(entry, campaign))
         elif entry.kind == Payment.Kind.SCREEN_OUT and row.status == Status.SCREENED_OUT:
             continue  # the platform pays its own screen-out reward
-        elif entry.kind != Payment.Kind.REWARD or row.status in LEFT:
+        elif entry.kind != Payment.Kind.REWARD or row.status in payments.LEFT:
             bonuses.append(entry)
         elif row.status == Status.REJECTED:
             findings.append(_rejected_there(entry))

@@ -14,12 +14,15 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from analysis.errors import BadInput
-from analysis.power.money import LARGEST, format_money
-from experiments.models import AuditEntry, Experiment
+from analysis.power.money import format_money
+from experiments.models import AuditEntry, Campaign, Experiment
+from experiments.models.lab import check_pay
 from judgments.models import Payment, PlatformCall, Session, Submission
 
 Kind = Payment.Kind
 LONGEST_REASON = 300
+#: Statuses in which only a bonus pays the person.
+LEFT = {Submission.Status.RETURNED, Submission.Status.TIMED_OUT, Submission.Status.SCREENED_OUT}
 
 
 def payable(study: Experiment) -> QuerySet[Session]:
@@ -48,8 +51,8 @@ def approve(session: Session, *, amount_minor: int, currency: str, by: User) -> 
         if decided.kind == Kind.NOT_PAID:
             raise BadInput("it was decided not to pay this session.", remedy="Undo that first.")
         return decided
-    _check_amount(amount_minor)
     is_out = session.status == Session.Status.SCREENED_OUT
+    _check_pay([session], amount_minor, currency, is_reward=not is_out)
     return _add(session, Kind.SCREEN_OUT if is_out else Kind.REWARD, amount_minor, currency, by=by)
 
 
@@ -70,8 +73,8 @@ def give_bonus(
 ) -> Payment:
     """Add a bonus; the same form (``key``) submitted twice adds one row."""
     reason = _checked_reason(reason)
-    _check_amount(amount_minor)
     _lock_session(session)
+    _check_pay([session], amount_minor, currency)
     existing = Payment.objects.filter(idempotency_key=f"bonus-{session.pk}-{key}"[:100]).first()
     return existing or _add(session, Kind.BONUS, amount_minor, currency, by=by, reason=reason, key=key)
 
@@ -154,8 +157,8 @@ def give_bonuses(
 ) -> int:
     """Add a bonus to those of the sessions that are payable; the same form submitted twice adds one each."""
     reason = _checked_reason(reason)
-    _check_amount(amount_minor)
     payable_now = _locked_many(payable(study).filter(pk__in=sessions.values("pk")))
+    _check_pay(payable_now, amount_minor, study.currency)
     keys = {session.pk: f"bonus-{session.pk}-{key}"[:100] for session in payable_now}
     bonuses = Payment.objects.filter(session__experiment=study, kind=Kind.BONUS)
     already = set(bonuses.values_list("idempotency_key", flat=True))
@@ -212,7 +215,10 @@ def _settle_many(
 ) -> int:
     """Add the same decision to those of the sessions that are payable and undecided."""
     locked = _locked_many(payable(study).filter(pk__in=sessions.values("pk")))
-    waiting = undecided_sessions(study).filter(pk__in=[session.pk for session in locked])
+    undecided = undecided_sessions(study).filter(pk__in=[session.pk for session in locked])
+    waiting = list(undecided.select_related("participant").annotate(n=Count("payments")))
+    if kind != Kind.NOT_PAID:
+        _check_pay(waiting, amount_minor, currency, is_reward=True)
     rows = [
         Payment(
             session=session,
@@ -223,7 +229,7 @@ def _settle_many(
             idempotency_key=f"{kind}-{session.pk}-{session.n}",
             decided_by=by,
         )
-        for session in waiting.select_related("participant").annotate(n=Count("payments"))
+        for session in waiting
     ]
     return _add_many(study, rows, by=by)
 
@@ -276,9 +282,47 @@ def _checked_reason(text: str) -> str:
     return text
 
 
-def _check_amount(amount_minor: int) -> None:
-    if not 0 < amount_minor <= LARGEST:
-        raise BadInput("there is no amount.", column="amount", remedy="Write for example 1.50.")
+def _check_pay(
+    sessions: Sequence[Session], amount_minor: int, currency: str, *, is_reward: bool = False
+) -> None:
+    """Refuse what the lab or a campaign does not pay, and what the platform could not be sent."""
+    if not sessions:
+        return
+    study = sessions[0].experiment
+    check_pay(study.lab, amount_minor, currency)
+    rows = Submission.objects.filter(session__in=[session.pk for session in sessions])
+    n_on_platforms = 0
+    for campaign in Campaign.objects.filter(submissions__in=rows).annotate(n=Count("submissions")):
+        n_on_platforms += campaign.n
+        check_pay(study.lab, amount_minor, currency, campaign_limit_minor=campaign.payment_limit_minor)
+        of_campaign = rows.filter(campaign=campaign)
+        if currency != campaign.currency:
+            raise BadInput(
+                f"the campaign {campaign.name} pays in {campaign.currency}, not in {currency}.",
+                column="currency",
+                remedy=f"Write the amount in {campaign.currency}; decide on its submissions by themselves.",
+            )
+        if is_reward and of_campaign.filter(status=Submission.Status.REJECTED).exists():
+            raise BadInput(
+                "a submission is rejected on the platform.", remedy="Take the rejection back there first."
+            )
+        if (
+            is_reward
+            and amount_minor != campaign.reward_minor
+            and of_campaign.exclude(status__in=LEFT).exists()
+        ):
+            raise BadInput(
+                f"the campaign {campaign.name} pays {format_money(campaign.reward_minor, currency)} for an"
+                " approved submission.",
+                column="amount",
+                remedy="Approve that, and add the rest as a bonus.",
+            )
+    if n_on_platforms < len(sessions) and currency != study.currency:
+        raise BadInput(
+            f"the study pays in {study.currency}, not in {currency}.",
+            column="currency",
+            remedy=f"Write the amount in {study.currency}, or change the currency under Task and texts.",
+        )
 
 
 def _add(

@@ -16,8 +16,10 @@ from django.utils.text import capfirst, slugify
 from django.views.decorators.http import require_POST
 
 from analysis.errors import BadInput
+from analysis.power.money import format_money, minor_units
 from experiments.intake.uploads import upload_quota
 from experiments.models import AuditEntry, Experiment, Lab, LabMembership
+from experiments.models.lab import check_pay
 from experiments.pages.access import AuthenticatedRequest, get_lab, get_study
 from experiments.pages.forms import ask, is_sure
 from experiments.pages.teams import labs as steps
@@ -36,6 +38,30 @@ class LabForm(forms.Form):
     """The name of a lab."""
 
     name = forms.CharField(max_length=120, label="Name of the lab", strip=True)
+
+
+class PaymentLimitsForm(forms.Form):
+    """Most for one payment, by currency."""
+
+    limits = forms.CharField(
+        max_length=300,
+        required=False,
+        label="Most for one payment to one participant",
+        help_text="One for each currency in which the lab pays, such as 20 GBP, 25 USD. Empty: no limit.",
+    )
+
+    def clean_limits(self) -> dict[str, int]:
+        """Parse the amounts."""
+        limits: dict[str, int] = {}
+        for text in filter(None, (part.strip() for part in self.cleaned_data["limits"].split(","))):
+            amount, _, currency = text.rpartition(" ")
+            try:
+                minor = minor_units(amount, currency.upper())
+            except BadInput as error:
+                raise forms.ValidationError(f"“{text}”: {error.message} Write for example 20 GBP.") from None
+            if limits.setdefault(currency.upper(), minor) != minor:
+                raise forms.ValidationError(f"{currency.upper()} has two amounts.")
+        return limits
 
 
 class LabMemberForm(forms.Form):
@@ -102,6 +128,7 @@ def lab_context(request: AuthenticatedRequest, row: Lab, **forms_of_page: forms.
         "lab": row,
         "form": LabMemberForm(),
         "name_form": LabForm(initial={"name": row.name}),
+        "limits_form": PaymentLimitsForm(initial={"limits": format_limits(row.payment_limits)}),
         "members": row.memberships.select_related("user"),
         "studies": row.studies.order_by("title", "pk"),
         "entries": row.audit.select_related("user")[:SHOWN_ENTRIES],
@@ -122,6 +149,20 @@ def rename(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         return render(request, "experiments/lab.html", lab_context(request, row, name_form=form), status=422)
     if steps.rename_lab(row, form.cleaned_data["name"], by=request.user):
+        messages.success(request, "Saved.")
+    return redirect("lab", slug)
+
+
+@login_required
+@require_POST
+def limit_payments(request: AuthenticatedRequest, slug: str) -> HttpResponse:
+    """Set the limits of single payments."""
+    row = get_lab(request.user, slug, managing=True)
+    form = PaymentLimitsForm(request.POST)
+    if not form.is_valid():
+        context = lab_context(request, row, limits_form=form)
+        return render(request, "experiments/lab.html", context, status=422)
+    if steps.set_payment_limits(row, form.cleaned_data["limits"], by=request.user):
         messages.success(request, "Saved.")
     return redirect("lab", slug)
 
@@ -196,10 +237,13 @@ def move_study(request: AuthenticatedRequest, slug: str) -> HttpResponse:
             study=study,
             page="team",
         )
-    if steps.move_to_lab(study, target, by=request.user):
-        messages.success(
-            request, f"The study belongs to {target} now." if target else "The study belongs to no lab now."
-        )
+    try:
+        is_moved = steps.move_to_lab(study, target, by=request.user)
+    except BadInput as error:
+        messages.error(request, capfirst(str(error)))
+    else:
+        text = f"The study belongs to {target or 'no lab'} now."
+        messages.success(request, text) if is_moved else None
     return redirect("study-team", slug)
 
 
@@ -235,6 +279,25 @@ def rename_lab(lab: Lab, name: str, *, by: User) -> bool:
     return True
 
 
+def format_limits(limits: dict[str, int]) -> str:
+    """Format limits of payments as the form reads them."""
+    return ", ".join(format_money(limits[currency], currency) for currency in sorted(limits))
+
+
+@transaction.atomic
+def set_payment_limits(lab: Lab, limits: dict[str, int], *, by: User) -> bool:
+    """Set the most for one payment, by currency; False where nothing changes."""
+    only_owners(lab, by)
+    locked = Lab.objects.select_for_update().get(pk=lab.pk)
+    if locked.payment_limits == limits:
+        return False
+    old, new = format_limits(locked.payment_limits), format_limits(limits)
+    note(locked, by, "payment limits changed", values={"payment limits": {"old": old, "new": new}})
+    locked.payment_limits = lab.payment_limits = limits
+    locked.save(update_fields=["payment_limits"])
+    return True
+
+
 @transaction.atomic
 def delete_lab(lab: Lab, *, by: User) -> None:
     """Delete a lab without studies; its history stays for administrators."""
@@ -261,6 +324,8 @@ def move_to_lab(study: Experiment, lab: Lab | None, *, by: User) -> bool:
         return False
     if lab is not None and lab_role(by, lab) not in LabMembership.Role.editing():
         raise PermissionDenied("Only a manager or an editor of a lab adds studies to it.")
+    if locked.reward_minor:
+        check_pay(lab, locked.reward_minor, locked.currency)
     locked.lab = study.lab = lab
     locked.save(update_fields=["lab"])
     change = {"lab": {"old": str(earlier or ""), "new": str(lab or "")}}

@@ -12,6 +12,7 @@ urlpatterns = [
     path("labs/", labs.labs, name="labs"),
     path("labs/<slug:slug>/", labs.lab, name="lab"),
     path("labs/<slug:slug>/name/", labs.rename, name="lab-rename"),
+    path("labs/<slug:slug>/payment-limits/", labs.limit_payments, name="lab-payment-limits"),
     path("labs/<slug:slug>/delete/", labs.delete, name="lab-delete"),
     path("labs/<slug:slug>/members/<int:member_id>/remove/", labs.remove, name="lab-member-remove"),
     *(

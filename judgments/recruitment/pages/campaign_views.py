@@ -70,6 +70,7 @@ class LimitsForm(forms.Form):
         labels = {
             "total_limit": f"Budget in {currency}, with fees",
             "daily_limit": f"Most paid within 24 hours in {currency}",
+            "payment_limit": f"Most for one payment in {currency}",
             "two_people_above": f"Payments above this sum in {currency} need a second person",
         }
         for name, label in labels.items():
@@ -192,6 +193,7 @@ def _limit_values(campaign: Campaign) -> dict[str, str]:
         for name, minor in (
             ("total_limit", campaign.total_limit_minor),
             ("daily_limit", campaign.daily_limit_minor),
+            ("payment_limit", campaign.payment_limit_minor),
             ("two_people_above", campaign.two_people_above_minor),
         )
     }

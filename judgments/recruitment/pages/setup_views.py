@@ -18,7 +18,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from analysis.errors import BadInput
-from analysis.power.money import format_money, minor_units
+from analysis.power.money import LARGEST, format_money, minor_units
 from analysis.text import plural
 from experiments.models import Campaign, Experiment, PlatformAccount
 from experiments.page_cache import cache
@@ -213,7 +213,7 @@ class PayForm(forms.Form):
         self.campaign = campaign
         currency, fields = campaign.currency, self.fields
         fields["reward"] = AmountField(
-            currency=currency, label=f"Reward for each participant in {currency}", largest=1_000_000
+            currency=currency, label=f"Reward for each participant in {currency}", largest=LARGEST
         )
         fields["total_limit"] = AmountField(
             currency=currency,
@@ -226,6 +226,13 @@ class PayForm(forms.Form):
             required=False,
             label=f"Most paid within 24 hours in {currency}",
             help_text="What is above it waits.",
+        )
+        fields["payment_limit"] = AmountField(
+            currency=currency,
+            required=False,
+            label=f"Most for one payment in {currency}",
+            help_text="Reward or bonus of one participant. Empty: the limit of the lab, if it has one.",
+            largest=LARGEST,
         )
         fields["two_people_above"] = AmountField(
             currency=currency,
@@ -273,6 +280,7 @@ class PayForm(forms.Form):
             "maximum_minutes": data["maximum_minutes"],
             "total_limit_minor": data["total_limit"],
             "daily_limit_minor": data["daily_limit"],
+            "payment_limit_minor": data["payment_limit"],
             "two_people_above_minor": data["two_people_above"],
             "options": options,
         }
@@ -289,6 +297,7 @@ def _pay_values(campaign: Campaign) -> dict[str, Any]:
         "reward": amount(campaign.reward_minor),
         "total_limit": amount(campaign.total_limit_minor),
         "daily_limit": amount(campaign.daily_limit_minor),
+        "payment_limit": amount(campaign.payment_limit_minor),
         "two_people_above": amount(campaign.two_people_above_minor),
         "lifetime_days": campaign.options.get("lifetime_days", 7),
         "auto_approve_days": campaign.options.get("auto_approve_days", 7),
@@ -501,7 +510,7 @@ class CompletionForm(forms.Form):
         fields["screened_out_reward"] = AmountField(
             currency=campaign.currency,
             required=False,
-            largest=1_000_000,
+            largest=LARGEST,
             label=f"Pay for people who are screened out in {campaign.currency}",
             help_text="Empty: Prolific asks them to return their place. Only some workspaces may pay here.",
         )

@@ -2,8 +2,10 @@
 
 import pytest
 
+from analysis.errors import BadInput
 from experiments.models import AuditEntry
 from judgments.models import Flag, Payment, Session
+from judgments.recruitment import campaigns
 from judgments.sessions.leases import expire_sessions
 from tests import cast
 
@@ -197,3 +199,44 @@ def test_pay_for_a_screened_out_session_is_called_so(client):
     decide(client, session, "approve", amount="0.20")
     assert Payment.objects.get().kind == "screen_out"
     assert pay_of(client) == "approved"
+
+
+def test_every_door_refuses_what_the_lab_does_not_pay(ada):
+    lab = cast.lab(ada="manager")
+    study = cast.study("limited", lab=lab, reward_minor=300)
+    session = cast.sit(study)
+    address = f"/labs/{lab.slug}/payment-limits/"
+    assert ada.post(address, {"limits": "2"}).status_code == 422
+    assert ada.post(address, {"limits": "2.00 GBP, 3 usd"}).status_code == 302
+    lab.refresh_from_db()
+    assert lab.payment_limits == {"GBP": 200, "USD": 300}
+    assert "2.00 GBP, 3.00 USD" in ada.get(f"/labs/{lab.slug}/").content.decode()
+
+    def pay(**values):
+        values = {"amount": "2.01", "currency": "GBP", "reason": "x", "key": "k", **values}
+        return ada.post(f"/studies/limited/sessions/{session.pk}/pay/", values, follow=True).content.decode()
+
+    many = {"participant": session.participant.pk, "reason": "x", "amount": "2.01", "key": "k"}
+    page = "/studies/limited/participants"
+    refusals = [
+        pay(decision="approve"),
+        pay(decision="bonus"),
+        ada.post(f"{page}/approve/", {"which": "all"}, follow=True).content.decode(),
+        *(
+            ada.post(f"{page}/decide/", {**many, "action": action}, follow=True).content.decode()
+            for action in ("approve", "bonus")
+        ),
+    ]
+    assert all("is more than the lab Syntax lab allows" in page for page in refusals), refusals
+    assert "does not pay in EUR" in pay(decision="bonus", amount="1", currency="EUR")
+    cast.draft("draft", lab=lab)
+    for values in ({"reward_minor": 201}, {"reward_minor": 5, "currency": "EUR"}, {"reward_minor": 10**18}):
+        answer = ada.patch("/api/v1/studies/draft/", values, content_type="application/json")
+        assert answer.status_code in {400, 422}, (values, answer.content)
+    with pytest.raises(BadInput, match="more than the lab"):
+        campaigns.create_draft(study, recruiter="direct", name="c", by=cast.ada(), reward_minor=201)
+    elsewhere = cast.study("elsewhere", reward_minor=201)
+    ada.post("/studies/elsewhere/team/lab/", {"lab": lab.slug})
+    elsewhere.refresh_from_db()
+    assert elsewhere.lab is None and not Payment.objects.exists()
+    assert "2.00 GBP" in pay(decision="approve", amount="2.00") and Payment.objects.count() == 1

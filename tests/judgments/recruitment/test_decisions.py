@@ -146,13 +146,34 @@ def test_a_person_who_returned_is_paid_by_a_bonus(campaign, platform):
     assert platform.rows[first.external_id]["bonuses"] == 150
 
 
-def test_a_bonus_in_another_currency_is_not_sent(campaign, platform):
+def test_a_bonus_in_a_currency_of_before_is_not_sent(campaign, platform):
     session = rows(campaign, 0).get().session
-    payments.give_bonus(session, amount_minor=50, currency="EUR", reason="x", key="1", by=cast.ada())
+    payments.give_bonus(session, amount_minor=50, currency="GBP", reason="x", key="1", by=cast.ada())
+    Payment.objects.update(currency="EUR")
     (finding,) = decisions.preview(campaign).findings
     assert "0.50 EUR were approved, and the campaign pays in GBP" in finding.text
     send(campaign)
     assert platform.calls == []
+
+
+def test_no_payment_is_stored_that_the_platform_could_not_be_sent(campaign, platform):
+    study, session = campaign.experiment, rows(campaign, 0).get().session
+    with pytest.raises(BadInput, match="pays 1.50 GBP for an approved submission"):
+        payments.approve(session, amount_minor=100, currency="GBP", by=cast.ada())
+    with pytest.raises(BadInput, match="pays in GBP, not in EUR"):
+        payments.give_bonus(session, amount_minor=100, currency="EUR", reason="x", key="1", by=cast.ada())
+    study.reward_minor, study.currency = 100, "EUR"
+    sessions = Session.objects.filter(pk=session.pk)
+    with pytest.raises(BadInput, match="pays in GBP, not in EUR"):
+        payments.approve_many(study, sessions, by=cast.ada())
+    with pytest.raises(BadInput, match="pays in GBP, not in EUR"):
+        payments.give_bonuses(study, sessions, amount_minor=5, reason="x", key="k", by=cast.ada())
+    rows(campaign, 0).update(status=Status.REJECTED)
+    with pytest.raises(BadInput, match="rejected on the platform"):
+        payments.approve(session, amount_minor=150, currency="GBP", by=cast.ada())
+    assert not Payment.objects.exists()
+    rows(campaign, 0).update(status=Status.RETURNED)
+    payments.approve(session, amount_minor=100, currency="GBP", by=cast.ada())  # sent as a bonus
 
 
 def test_the_budget_stops_a_batch_in_the_middle_and_the_rest_waits(campaign, platform):
