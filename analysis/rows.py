@@ -335,14 +335,91 @@ def repeats(groups: Codes, members: Codes, *, n_groups: int) -> tuple[Codes, Cod
     return np.concatenate([again for again, _ in found]), np.concatenate([stand for _, stand in found])
 
 
-def n_distinct(groups: Codes, members: Codes, *, n_groups: int) -> Codes:
-    """Count the different members of each group, such as the participants of each item.
+def average_repeats(columns: Sequence[Floats], groups: Codes, members: Codes, *, n_groups: int) -> Flags:
+    """Put the mean of the rows of one group and member in the first of them, NaN in the others.
+
+    Changes the columns in place, and returns which rows are the others. Rows without a value in the first
+    column do not count.
 
     Examples
     --------
-    >>> n_distinct(np.array([0, 0, 1]), np.array([2, 2, 0]), n_groups=2).tolist()
-    [1, 1]
+    >>> values = np.array([1.0, 0.0, 5.0, 3.0])
+    >>> average_repeats([values], np.array([0, 0, 0, 0]), np.array([1, 1, 2, 1]), n_groups=1).tolist()
+    [False, True, False, True]
+    >>> values.round(2).tolist()
+    [1.33, nan, 5.0, nan]
     """
-    again, _ = repeats(groups, members, n_groups=n_groups)
-    counts: Codes = np.bincount(groups, minlength=n_groups)
-    return counts - np.bincount(groups[again], minlength=n_groups)
+    counted = ~np.isnan(columns[0])
+    is_complete = bool(counted.all())
+    kept = (groups, members) if is_complete else (groups[counted], members[counted])
+    again, stand = repeats(*kept, n_groups=n_groups)
+    others = np.zeros(len(groups), dtype=np.bool_)
+    if not len(again):
+        return others
+    if not is_complete:
+        row = np.flatnonzero(counted)
+        again, stand = row[again], row[stand]
+    standing = np.unique(stand)
+    rows, cells = np.concatenate([again, standing]), np.concatenate([stand, standing])
+    first = pd.Series(rows).groupby(cells).min().to_numpy()
+    means = pd.DataFrame({place: column[rows] for place, column in enumerate(columns)}).groupby(cells).mean()
+    for place, column in enumerate(columns):
+        column[rows] = np.nan
+        column[first] = means[place].to_numpy()
+    others[rows] = True
+    others[first] = False
+    return others
+
+
+def own_majority(shares: Floats) -> Floats:
+    """Return the answer that each participant gave more often: 1, 0, or one half of equally many.
+
+    Examples
+    --------
+    >>> own_majority(np.array([0.75, 0.5, 0.25, np.nan])).tolist()
+    [1.0, 0.5, 0.0, nan]
+    """
+    sides: Floats = (np.sign(shares - 0.5) + 1) / 2
+    return sides
+
+
+def merge_answers(rows: pd.DataFrame, values: Floats, *, unit: str) -> tuple[pd.DataFrame, Floats]:
+    """Merge the answers of one participant to one stimulus, so that each counts once.
+
+    Notes
+    -----
+    The mean of ratings and other numbers; of choices (0 and 1) the more frequent, one half where both are
+    equally frequent. The stimulus is the pair in forced choice, else the sentence; without columns that tell
+    stimuli apart it is the unit, and within paradigms and phenomena nothing is merged.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"participant": list("aab"), "item": "i"})
+    >>> merge_answers(rows, np.array([4.0, 6.0, 3.0]), unit="item")[1].tolist()
+    [5.0, 3.0]
+    """
+    names = _stimulus_columns(rows, unit)
+    if not names or "participant" not in rows.columns or not len(rows):
+        return rows, values
+    stimulus = group_codes(rows[names[0]])[0]
+    for name in names[1:]:
+        stimulus = joint_codes(stimulus, group_codes(rows[name])[0])[0]
+    merged = values.copy()
+    n_stimuli = int(stimulus.max()) + 1
+    is_repeat = average_repeats([merged], stimulus, distinct_codes(rows["participant"]), n_groups=n_stimuli)
+    if not is_repeat.any():
+        return rows, values
+    if np.isin(values[~np.isnan(values)], (0.0, 0.5, 1.0)).all():
+        merged = own_majority(merged)
+    return rows[~is_repeat], merged[~is_repeat]
+
+
+def _stimulus_columns(rows: pd.DataFrame, unit: str) -> list[str]:
+    names, of_sentence = ["pair_id", "item", "unit"], {"sentence_id", "condition", "expected"}
+    # In forced choice the sentence is the answer.
+    if of_sentence & set(rows.columns) and len(rows) and not (tasks(rows) == "forced_choice").all():
+        names += sorted(of_sentence)
+    if unit not in (*names, "paradigm", "phenomenon"):
+        names.append(unit)
+    present = [name for name in names if name in rows.columns]
+    return [*present, "paradigm"] if present and "paradigm" in rows.columns else present

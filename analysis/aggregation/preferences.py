@@ -8,7 +8,7 @@ import scipy
 
 from ..columns import require_columns
 from ..errors import BadInput
-from ..rows import Codes, Floats, group_codes, is_kind, numbers
+from ..rows import Codes, Floats, group_codes, is_kind, merge_answers, numbers
 from .undecided import is_undecided
 
 
@@ -29,7 +29,7 @@ def pair_wins(judgments: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     Notes
     -----
     ``winner``, ``loser`` and ``n``; an answer of both or neither with a value is half a win for
-    each member.
+    each member. With ``participant``, each counts once for a pair.
 
     Examples
     --------
@@ -42,8 +42,9 @@ def pair_wins(judgments: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     require_columns(pairs, "pair_id", "good_id", "bad_id")
     value = numbers(judgments)
     answered = is_kind(judgments, ("target",)) & ~np.isnan(value)
-    split = is_undecided(judgments)[answered]
-    good = judgments.loc[answered, ["pair_id"]].assign(good=value[answered] == 1, n=np.where(split, 0.5, 1.0))
+    rows, chosen_good = merge_answers(judgments[answered], value[answered], unit="pair_id")
+    split = is_undecided(rows) | (chosen_good == 0.5)
+    good = rows[["pair_id"]].assign(good=chosen_good == 1, n=np.where(split, 0.5, 1.0))
     good["good"] |= split
     chosen = pd.concat([good, good[split].assign(good=False)])
     counts = chosen.groupby(["pair_id", "good"], observed=True)["n"].sum().reset_index()

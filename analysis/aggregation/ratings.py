@@ -16,6 +16,7 @@ from ..rows import (
     MIN_RATINGS,
     Codes,
     Floats,
+    average_repeats,
     column_or_blank,
     distinct_codes,
     group_codes,
@@ -23,7 +24,6 @@ from ..rows import (
     is_kind,
     joint_codes,
     moments,
-    repeats,
     rows_where,
     tasks,
 )
@@ -109,7 +109,8 @@ def item_means(judgments: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
     raw = usable_ratings(judgments)[targets]
     codes, table = _cells(rows)
     raw[np.isnan(score)] = np.nan
-    _average_repeats(rows, codes, score, raw)
+    if "participant" in rows.columns:
+        average_repeats([score, raw], codes, distinct_codes(rows["participant"]), n_groups=len(table))
     n, mean, sd, _ = moments(score, codes, n_groups=len(table), ddof=1)
     mean_raw = moments(raw, codes, n_groups=len(table), ddof=1)[1]
     se = np.divide(sd, np.sqrt(n), out=np.full(len(n), np.nan), where=n > 1)
@@ -125,28 +126,6 @@ def item_means(judgments: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
         mean_raw=mean_raw,
         status=status,
     )
-
-
-def _average_repeats(rows: pd.DataFrame, codes: Codes, score: Floats, raw: Floats) -> None:
-    """Put the mean of a participant's ratings of one sentence in one of their rows, NaN in the others."""
-    if "participant" not in rows.columns:
-        return
-    rated = ~np.isnan(score)
-    sentence, person = codes, distinct_codes(rows["participant"])
-    if not rated.all():
-        sentence, person = codes[rated], person[rated]
-    again, stand = repeats(sentence, person, n_groups=int(codes.max(initial=-1)) + 1)
-    if not len(again):
-        return
-    if not rated.all():
-        row = np.flatnonzero(rated)
-        again, stand = row[again], row[stand]
-    standing = np.unique(stand)
-    repeated = np.concatenate([again, standing])
-    ratings = pd.DataFrame({"score": score[repeated], "raw": raw[repeated]})
-    means = ratings.groupby(np.concatenate([stand, standing])).mean()  # in the order of `standing`
-    score[again] = raw[again] = np.nan
-    score[standing], raw[standing] = means["score"].to_numpy(), means["raw"].to_numpy()
 
 
 def _cells(rows: pd.DataFrame) -> tuple[Codes, pd.DataFrame]:

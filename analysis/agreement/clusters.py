@@ -19,17 +19,18 @@ def report_intervals(
     coded: ItemCodes,
     study: Study,
     *,
+    showings: pd.DataFrame,
     included: Flags,
     draws: int,
     seed: int,
     method: str = "auto",
 ) -> dict[str, Ends]:
-    """Compute the participant-cluster intervals of an agreement report."""
+    """Compute the participant-cluster intervals of an agreement report; the side is that of each showing."""
     agrees = decided["agrees"].to_numpy(dtype=np.float64)
     person, people = group_codes(decided["participant"])
     tops, bottoms, judged = _paradigm_sums(agrees, person, coded, study, n_people=max(len(people), 1))
     select: Any = _selection(study, included, judged)
-    sides = _side_sums(decided, agrees, person, n_people=tops.shape[0])
+    sides = _side_sums(showings, n_people=tops.shape[0])
     wide = participant_intervals(tops, bottoms, draws=draws, seed=seed, method=method)
     if isinstance(tops, np.ndarray):
         # A dense times a sparse matrix would be copied and transposed twice.
@@ -104,9 +105,10 @@ def first_choices(first: Floats, agrees: Floats) -> tuple[Floats, Floats]:
     return (sided & (agrees == first)).astype(np.float64), sided.astype(np.float64)
 
 
-def _side_sums(decided: pd.DataFrame, agrees: Floats, person: Codes, *, n_people: int) -> list[Floats]:
+def _side_sums(showings: pd.DataFrame, *, n_people: int) -> list[Floats]:
     """Sum the choices of the member shown first, and those with known position, by participant."""
-    first = decided["expected_first"].to_numpy(dtype=np.float64)
+    first, agrees = (showings[name].to_numpy(dtype=np.float64) for name in ("expected_first", "agrees"))
+    person, _ = group_codes(showings["participant"])
     sums = np.zeros((2, n_people))
     for rows in chunks(len(agrees)):
         for total, weights in zip(sums, first_choices(first[rows], agrees[rows]), strict=True):

@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..aggregation.proportions import wilson_interval
 from ..errors import UnknownName
-from ..rows import Codes, distinct_codes, group_codes, joint_codes, n_distinct
+from ..rows import Codes, average_repeats, distinct_codes, group_codes, joint_codes, own_majority
 
 # Judgments; with fewer an item has no majority.
 N_MIN = 3
@@ -92,14 +92,34 @@ def item_codes(decided: pd.DataFrame) -> ItemCodes:
     return ItemCodes(codes, pd.DataFrame(table))
 
 
-def _n_participants(decided: pd.DataFrame, answered: np.ndarray, codes: Codes, n: Codes) -> Codes:
-    """Count the participants with an answer to each item; its answers where the rows name no participant."""
+def one_answer_each(decided: pd.DataFrame) -> tuple[pd.DataFrame, ItemCodes]:
+    """Merge the decisions of one participant about one item, and number the items.
+
+    Notes
+    -----
+    A participant counts once for an item, by the answer given more often. Two answers given equally often
+    count one half each, as an undecided answer.
+
+    Examples
+    --------
+    >>> from obelus.aggregation.decisions import decisions
+    >>> rows = pd.DataFrame({"participant": list("aaab"), "item": "i", "value": [1, 1, 0, 0]})
+    >>> one_answer_each(decisions(rows))[0][["participant", "agrees"]].to_numpy().tolist()
+    [['a', 1.0], ['b', 0.0]]
+    """
+    coded = item_codes(decided)
     if "participant" not in decided.columns:
-        return n
+        return decided, coded
+    agrees = decided["agrees"].to_numpy(dtype=np.float64, copy=True)
+    undecided = decided["undecided"].to_numpy(dtype=np.float64, copy=True)
     person = distinct_codes(decided["participant"])
-    if not answered.all():
-        codes, person = codes[answered], person[answered]
-    return n_distinct(codes, person, n_groups=len(n))
+    is_repeat = average_repeats([agrees, undecided], coded.codes, person, n_groups=len(coded.table))
+    if not is_repeat.any():
+        return decided, coded
+    agrees = own_majority(agrees)
+    is_open = (undecided == 1) | (agrees == 0.5)
+    merged = decided.assign(agrees=agrees, undecided=is_open)[~is_repeat].reset_index(drop=True)
+    return merged, ItemCodes(coded.codes[~is_repeat], coded.table)
 
 
 def count_items(decided: pd.DataFrame, *, n_min: int = N_MIN, coded: ItemCodes | None = None) -> pd.DataFrame:
@@ -109,8 +129,8 @@ def count_items(decided: pd.DataFrame, *, n_min: int = N_MIN, coded: ItemCodes |
     -----
     One row per item: ``paradigm``, ``phenomenon``, ``item``, ``k`` (agree), ``n``, ``n_missing``,
     ``n_undecided`` (of ``n``, both or neither), ``n_half`` (of ``n``, counted one half), ``share``
-    ((k + n_half / 2) / n), ``ci_low``, ``ci_high`` (Wilson, 95 %) and ``majority``. Intervals count
-    participants: where some judged an item several times, the share is taken as that of so many participants.
+    ((k + n_half / 2) / n), ``ci_low``, ``ci_high`` (Wilson, 95 %) and ``majority``. A participant counts
+    once for an item (:func:`one_answer_each`); ``coded`` are the items of decisions merged already.
 
     Examples
     --------
@@ -119,8 +139,9 @@ def count_items(decided: pd.DataFrame, *, n_min: int = N_MIN, coded: ItemCodes |
     >>> count_items(decisions(rows))[["k", "n", "majority"]].to_dict("records")
     [{'k': 2, 'n': 4, 'majority': 'tie'}]
     """
-    coding = coded or item_codes(decided)
-    codes, items = coding.codes, coding.table[["paradigm", "phenomenon", "item"]]
+    if coded is None:
+        decided, coded = one_answer_each(decided)
+    codes, items = coded.codes, coded.table[["paradigm", "phenomenon", "item"]]
     agrees = decided["agrees"].to_numpy(dtype=np.float64)
     answered = ~np.isnan(agrees)
     n_rows = np.bincount(codes, minlength=len(items))
@@ -130,10 +151,7 @@ def count_items(decided: pd.DataFrame, *, n_min: int = N_MIN, coded: ItemCodes |
     undecided = np.bincount(codes[is_open], minlength=len(items))
     halves = np.bincount(codes[agrees == 0.5], minlength=len(items))
     share = np.divide(k + halves / 2, n, out=np.full(len(items), np.nan), where=n > 0)
-    people = _n_participants(decided, answered, codes, n)
-    # Halves of whole counts stay exact, so that intervals without repeats are those of k and n.
-    chosen = np.where(people == n, k + halves / 2, np.nan_to_num(share) * people)
-    low, high = wilson_interval(np.minimum(chosen, people), people)
+    low, high = wilson_interval(k + halves / 2, n)
     return items.assign(
         k=k,
         n=n,

@@ -9,7 +9,7 @@ import pandas as pd
 from ..aggregation.decisions import decisions
 from ..rows import Codes, Floats, column_or_blank, group_codes
 from .inclusion import Rule, ShareRule, parse_rule
-from .majority import N_MIN, count_items, item_codes
+from .majority import N_MIN, count_items, one_answer_each
 from .predictive import (
     DRAWS,
     MORE,
@@ -95,8 +95,7 @@ def progress_report(
     ('included', 0.983, 0.66, False)
     """
     chosen = parse_rule(rule) if isinstance(rule, str) else rule
-    decided = decisions(judgments)
-    coded = item_codes(decided)
+    decided, coded = one_answer_each(decisions(judgments))
     items = count_items(decided, n_min=n_min, coded=coded)
     study = Study.of(items, coded.table)
     status = study.statuses(chosen)

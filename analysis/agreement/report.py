@@ -20,7 +20,7 @@ from ..rows import is_kind, rows_where
 from .bootstrap import DRAWS, METHODS
 from .clusters import position_summary, report_intervals
 from .inclusion import Rule, parse_rule
-from .majority import N_MIN, TIES, count_items, item_codes
+from .majority import N_MIN, TIES, count_items, one_answer_each
 from .summaries import Study
 
 
@@ -128,7 +128,8 @@ def agreement_report(
     Returns
     -------
     dict
-        JSON-ready; undefined numbers are None. ``items`` counts the items with a usable majority.
+        JSON-ready; undefined numbers are None. ``items`` counts the items with a usable majority,
+        ``judgments_merged`` the answers by which participants repeated others of their own.
 
     Raises
     ------
@@ -156,15 +157,22 @@ def agreement_report(
     if ties not in TIES:
         raise UnknownName("tie rule", ties, TIES)
     chosen = parse_rule(rule) if isinstance(rule, str) else rule
-    decided = decisions(judgments)
-    coded = item_codes(decided)
+    showings = decisions(judgments)
+    decided, coded = one_answer_each(showings)
     items = count_items(decided, n_min=n_min, coded=coded)
     study = Study.of(_with_lost_items(items, judgments, before, n_min=n_min), coded.table)
     status = study.statuses(chosen)
     included = [word == "included" for word in status] if chosen else None
     is_included = np.array(included or [True] * len(status), dtype=bool)
     intervals = report_intervals(
-        decided, coded, study, included=is_included, draws=draws, seed=seed, method=interval
+        decided,
+        coded,
+        study,
+        showings=showings,
+        included=is_included,
+        draws=draws,
+        seed=seed,
+        method=interval,
     )
     document: dict[str, Any] = {
         "experiment": experiment,
@@ -172,7 +180,8 @@ def agreement_report(
         "ties": ties,
         "participants": decided["participant"][decided["agrees"].notna()].nunique(),
         **study.summaries(status, included, ties=ties, intervals=intervals),
-        "position": position_summary(decided, intervals["position"]),
+        "judgments_merged": len(showings) - len(decided),
+        "position": position_summary(showings, intervals["position"]),
         "reliability": reliability(items, coded.table["coding"]),
         "undecided": undecided_summary(rows_where(judgments, is_kind(judgments, ("target",))), undecided),
         "excluded": [dict(row) for row in excluded],
@@ -247,6 +256,8 @@ def conventions(*, draws: int, seed: int, n_min: int, ties: str, interval: str =
         "individual_agreement": "mean of item shares (every item counts alike); a phenomenon is the "
         "unweighted mean of its paradigms",
         "individual_agreement_pooled": "all kept answers pooled",
+        "repeats": "a participant counts once for an item, by the more frequent answer; equally frequent "
+        "answers count one half each",
         "ratings": "a participant agrees who rated the acceptable side of an item above the unacceptable "
         "one; equal ratings do not agree",
         "interval": "95 %, of individual_agreement, participants as clusters; generalises over speakers, not "

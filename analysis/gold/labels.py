@@ -67,7 +67,9 @@ def preference_labels(
     return _majority_labels(k, n, above="expected", below="unexpected", n_min=n_min, halves=halves)
 
 
-def acceptability_labels(k: npt.ArrayLike, n: npt.ArrayLike, *, n_min: int = N_MIN) -> Labels:
+def acceptability_labels(
+    k: npt.ArrayLike, n: npt.ArrayLike, *, n_min: int = N_MIN, halves: npt.ArrayLike = 0
+) -> Labels:
     """Label sentences of a yes-no task by strict majority.
 
     Parameters
@@ -78,6 +80,8 @@ def acceptability_labels(k: npt.ArrayLike, n: npt.ArrayLike, *, n_min: int = N_M
         Number of kept judgments per sentence, same shape as ``k``.
     n_min : int
         Sentences with fewer judgments are ``undecided``.
+    halves : array of counts, optional
+        Number of participants who said yes and no equally often; included in ``n``, not in ``k``.
 
     Returns
     -------
@@ -89,7 +93,7 @@ def acceptability_labels(k: npt.ArrayLike, n: npt.ArrayLike, *, n_min: int = N_M
     >>> acceptability_labels([4, 0], [4, 4]).tolist()
     ['acceptable', 'unacceptable']
     """
-    return _majority_labels(k, n, above="acceptable", below="unacceptable", n_min=n_min)
+    return _majority_labels(k, n, above="acceptable", below="unacceptable", n_min=n_min, halves=halves)
 
 
 def difference_labels(difference: npt.ArrayLike, n_fewest: npt.ArrayLike, *, n_min: int = N_MIN) -> Labels:

@@ -11,7 +11,7 @@ from ..aggregation.undecided import is_undecided
 from ..agreement.majority import N_MIN
 from ..columns import require_columns
 from ..errors import BadInput
-from ..rows import RATING_TASKS, is_kind, numbers
+from ..rows import RATING_TASKS, is_kind, merge_answers, numbers
 from ..scales import zscore_by_participant
 from .labels import UNDECIDED, acceptability_labels, difference_labels, preference_labels
 from .writers import round_computed
@@ -119,10 +119,11 @@ def _choice_shares(judgments: pd.DataFrame, *, n_min: int) -> pd.DataFrame:
 
 def _yes_shares(judgments: pd.DataFrame, *, n_min: int) -> pd.DataFrame:
     rows = _answered_rows(judgments, "sentence_id")
-    counts = rows.groupby("sentence_id", observed=True)["value"].agg(["sum", "size"])
-    k, n = counts["sum"].to_numpy().round().astype(int), counts["size"].to_numpy()
-    labels = acceptability_labels(k, n, n_min=n_min)
-    shares = _shares(counts.index, k, n, name="sentence_id", labels=labels)
+    answers = pd.DataFrame({"k": rows["value"] == 1, "half": rows["value"] == 0.5, "n": 1})
+    counts = answers.groupby(rows["sentence_id"], observed=True).sum()
+    k, half, n = (counts[name].to_numpy().astype(int) for name in ("k", "half", "n"))
+    labels = acceptability_labels(k, n, n_min=n_min, halves=half)
+    shares = _shares(counts.index, k, n, name="sentence_id", labels=labels, halves=half)
     sd = share_sd(shares["human_share"].to_numpy(), n)
     return shares.assign(
         human_mean=shares["human_share"],
@@ -164,7 +165,8 @@ def _answered_rows(judgments: pd.DataFrame, by: str) -> pd.DataFrame:
     values = numbers(judgments)
     identifier = judgments[by]
     selected = is_kind(judgments, ("target",)) & ~np.isnan(values) & (identifier.notna() & (identifier != ""))
-    return judgments.assign(value=values)[selected]
+    rows, merged = merge_answers(judgments[selected], values[selected], unit=by)
+    return rows.assign(value=merged)
 
 
 def _shares(

@@ -15,7 +15,7 @@ import pandas as pd
 
 from ..columns import require_columns
 from ..errors import BadInput, UnknownName
-from ..rows import Codes, Floats, chunks, group_codes, joint_codes, joint_counts
+from ..rows import Codes, Floats, chunks, group_codes, joint_codes, joint_counts, merge_answers
 
 # Scale points; a wider range of answers is computed on long data instead.
 MAX_POINTS = 128
@@ -261,12 +261,42 @@ class CategoryCounts:
 def category_counts(answers: pd.DataFrame) -> CategoryCounts:
     """Count the categories of each unit."""
     require_columns(answers, "unit", "value")
-    rows = answers[answers["value"].notna()]
+    rows = one_answer_each(answers)
     unit, units = group_codes(rows["unit"])
     category, categories = group_codes(rows["value"])
     count, unit_of, category_of = joint_counts(unit, category)
     n = np.bincount(unit, minlength=len(units)).astype(np.float64)
     return CategoryCounts(unit_of, category_of, count, n, len(categories))
+
+
+def one_answer_each(answers: pd.DataFrame) -> pd.DataFrame:
+    """Return the answers that are present, those of one ``participant`` to one unit merged.
+
+    Notes
+    -----
+    Without a column ``participant`` each row is the answer of another annotator. Two choices given equally
+    often are no category and are left out.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"participant": list("aab"), "unit": 1, "value": [1, 1, 0]})
+    >>> one_answer_each(rows)["value"].tolist()
+    [1.0, 0.0]
+    """
+    rows = answers if answers["value"].notna().all() else answers[answers["value"].notna()]
+    if "participant" not in rows.columns:
+        return rows
+    is_number = pd.api.types.is_numeric_dtype(rows["value"])
+    values = rows["value"].to_numpy(dtype=np.float64) if is_number else np.zeros(len(rows))
+    merged, values = merge_answers(rows, values, unit="unit")
+    if len(merged) == len(rows):
+        return rows
+    if not is_number:
+        message = "a participant answered a unit more than once."
+        raise BadInput(message, column="participant", remedy="Give one answer of each participant.")
+    is_category = (values != 0.5) | (rows["value"] == 0.5).any()
+    counted: pd.DataFrame = merged.assign(value=values)[is_category]
+    return counted
 
 
 def binary_counts(k: Codes, n: Codes) -> CategoryCounts:
@@ -347,7 +377,8 @@ def krippendorff_alpha(answers: pd.DataFrame | CategoryCounts, *, level: str = "
     ----------
     answers : DataFrame, one row per answer, or CategoryCounts
         A frame needs ``unit`` and ``value``; levels other than nominal need numeric values. Units
-        with a single answer are left out.
+        with a single answer are left out. With ``participant``, several answers of one participant to a
+        unit count once.
     level : {"nominal", "ordinal", "interval", "ratio"}
         Level of measurement, which defines the distance between two answers: 1 if different (nominal), by
         ranks (ordinal), (a - b)² (interval) or ((a - b) / (a + b))² (ratio).
@@ -387,6 +418,7 @@ def krippendorff_alpha(answers: pd.DataFrame | CategoryCounts, *, level: str = "
         raise BadInput("counts have no distances.", remedy="Give the answers themselves.")
     if isinstance(answers, pd.DataFrame):
         require_columns(answers, "unit", "value")
+        answers = one_answer_each(answers)
         table = point_counts(answers)
         if table is not None or level != "nominal":
             parts = disagreements(answers, table, level=level)

@@ -9,7 +9,16 @@ import pandas as pd
 from ..aggregation.decisions import forced_choice_decisions
 from ..aggregation.ratings import transform_ratings
 from ..errors import BadInput, UnknownName
-from ..rows import RATING_TASKS, column_or_blank, is_kind, numbers, tasks
+from ..rows import (
+    RATING_TASKS,
+    average_repeats,
+    column_or_blank,
+    group_codes,
+    is_kind,
+    numbers,
+    own_majority,
+    tasks,
+)
 from .chance_corrected import is_reversed
 
 CODINGS = ("label_blind", "expected")
@@ -22,7 +31,9 @@ class Answers:
     task: str
     table: pd.DataFrame
     """``participant``, ``list``, ``unit``, ``paradigm``, ``value`` (as answered), ``score``
-    (transformed) and ``category`` (compared between annotators)."""
+    (transformed) and ``category`` (compared between annotators); one row per participant and unit."""
+    showings: pd.DataFrame
+    """The same columns, one row per answer."""
     unit: str
     """What is judged: pair, sentence or item."""
     coding: str
@@ -34,11 +45,21 @@ class Answers:
 
     def of_paradigms(self, paradigms: Collection[str]) -> "Answers":
         """Return the answers to these paradigms; scores stay those of all answers."""
-        return replace(self, table=self.table[self.table["paradigm"].isin(set(paradigms))])
+        names = set(paradigms)
+        return replace(
+            self,
+            table=self.table[self.table["paradigm"].isin(names)],
+            showings=self.showings[self.showings["paradigm"].isin(names)],
+        )
 
 
 def code_answers(judgments: pd.DataFrame, *, transform: str = "z", coding: str = "label_blind") -> Answers:
     """Prepare the answers of a study for reliability statistics.
+
+    Notes
+    -----
+    A participant counts once for a unit: several ratings are averaged after their transformation; of several
+    choices the more frequent counts. Two choices given equally often are no category, and score one half.
 
     Examples
     --------
@@ -56,8 +77,28 @@ def code_answers(judgments: pd.DataFrame, *, transform: str = "z", coding: str =
     if task in RATING_TASKS or task == "yes_no":
         table = _rating_answers(judgments, transform="raw" if task == "yes_no" else transform)
         has_ids = bool((column_or_blank(judgments, "sentence_id").astype(str) != "").any())
-        return Answers(task, table, "sentence" if has_ids else "item", "as answered")
-    return Answers(task, _choice_answers(judgments, coding=coding), "pair", coding)
+        merged = _merge_repeats(table, is_rating=task in RATING_TASKS)
+        return Answers(task, merged, table, "sentence" if has_ids else "item", "as answered")
+    table = _choice_answers(judgments, coding=coding)
+    return Answers(task, _merge_repeats(table, is_rating=False), table, "pair", coding)
+
+
+def _merge_repeats(table: pd.DataFrame, *, is_rating: bool) -> pd.DataFrame:
+    """Merge the answers of one participant to one unit of one paradigm."""
+    names = [name for name in ("value", "score", "category", "blind") if name in table.columns]
+    columns = [table[name].to_numpy(dtype=np.float64, copy=True) for name in names]
+    units, cells = group_codes(table["paradigm"].astype(str) + "\t" + table["unit"].astype(str))
+    is_repeat = average_repeats(columns, units, group_codes(table["participant"])[0], n_groups=len(cells))
+    if not is_repeat.any():
+        return table
+    if not is_rating:
+        is_new = columns[0] != table["value"].to_numpy(dtype=np.float64)
+        columns = [np.where(is_new, own_majority(column), column) for column in columns]
+        for place, name in enumerate(names):
+            if name in ("category", "blind"):
+                columns[place][is_new & (columns[place] == 0.5)] = np.nan
+    merged = table.assign(**dict(zip(names, columns, strict=True)))
+    return merged[~is_repeat].reset_index(drop=True)
 
 
 def _rating_answers(judgments: pd.DataFrame, *, transform: str) -> pd.DataFrame:

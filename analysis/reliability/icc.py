@@ -10,7 +10,7 @@ from ..columns import require_columns
 from ..mixed_models.linear import MixedFit, Random, mixed_model
 from ..notebooks import NotebookResult
 from ..pingouin_options import unrounded_pingouin
-from ..rows import group_codes, is_kind, numbers
+from ..rows import group_codes, is_kind, merge_answers, numbers
 
 FORMS = ("ICC(1,1)", "ICC(A,1)", "ICC(C,1)", "ICC(1,k)", "ICC(A,k)", "ICC(C,k)")
 _UNIT_INTERCEPT = Random("unit")
@@ -86,9 +86,10 @@ def intraclass_correlation(judgments: pd.DataFrame, *, unit: str = "sentence_id"
     require_columns(judgments, "participant", "value", unit)
     value = numbers(judgments)
     answered = is_kind(judgments, ("target",)) & ~np.isnan(value)
-    units, unit_names = group_codes(judgments.loc[answered, unit])
-    raters, rater_names = group_codes(judgments.loc[answered, "participant"])
-    rows = pd.DataFrame({"unit": units, "rater": raters, "score": value[answered]})
+    answers, scores = merge_answers(judgments.loc[answered], value[answered], unit=unit)
+    units, unit_names = group_codes(answers[unit])
+    raters, rater_names = group_codes(answers["participant"])
+    rows = pd.DataFrame({"unit": units, "rater": raters, "score": scores})
     n, k = len(unit_names), len(rater_names)
     if len(rows) == 0:
         return IntraclassCorrelation("no_data")

@@ -16,6 +16,7 @@ from ..rows import (
     column_or_blank,
     group_codes,
     is_kind,
+    merge_answers,
     none_if_nan,
     numbers,
     tasks,
@@ -175,7 +176,8 @@ def _detection(judgments: pd.DataFrame, *, task: str) -> dict[str, Any]:
         return {"rows": [], "status": "not_estimable", "reason": "d′ and c are for yes-no answers"}
     value = numbers(judgments)
     answered = is_kind(judgments, ("target",)) & ~np.isnan(value)
-    rows = judgments[answered].assign(answer=value[answered])
+    rows, answer = merge_answers(judgments[answered], value[answered], unit="sentence_id")
+    rows = rows.assign(answer=answer)[answer != 0.5]
     rows = rows[rows["expected"].astype(object).isin(["acceptable", "unacceptable"])]
     detections = [_detection_row("all", "", rows)] if len(rows) else []
     for name in ("phenomenon", "paradigm"):

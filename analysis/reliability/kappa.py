@@ -9,7 +9,7 @@ import pandas as pd
 from ..columns import require_columns
 from ..errors import BadInput, UnknownName
 from ..rows import Floats, group_codes
-from .chance_corrected import Coefficient
+from .chance_corrected import Coefficient, one_answer_each
 
 WEIGHTS = ("none", "linear", "quadratic")
 
@@ -103,7 +103,7 @@ def light_kappa(
     0.4
     """
     require_columns(answers, "unit", "participant", "value")
-    rows = answers[answers["value"].notna()]
+    rows = one_answer_each(answers)
     empty = {"value": None, "low": None, "high": None, "pairs": 0, "drawn": False}
     if rows.empty:
         return empty | {"status": "no_data"}
@@ -115,7 +115,7 @@ def light_kappa(
         person = np.unique(person[is_chosen], return_inverse=True)[1]
         unit, rows = unit[is_chosen], rows[is_chosen]
     table = np.full((int(person.max(initial=-1)) + 1, len(units)), np.nan)
-    table[person[::-1], unit[::-1]] = rows["value"].to_numpy(dtype=np.float64)[::-1]
+    table[person, unit] = rows["value"].to_numpy(dtype=np.float64)
     answered = ~np.isnan(table)
     common = answered.astype(np.float32) @ answered.astype(np.float32).T
     pairs = [pair for pair in combinations(range(len(table)), 2) if common[pair] >= min_common]

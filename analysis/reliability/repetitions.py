@@ -33,7 +33,7 @@ def repeated_answers(answers: Answers) -> dict[str, Any]:
     ----------
     McGraw & Wong (1996), Psychological Methods 1; Cohen (1968), Psychological Bulletin 70.
     """
-    table = answers.table
+    table = answers.showings
     cell, _ = group_codes(table["participant"].astype(str) + "\t" + table["unit"].astype(str))
     repeated = np.bincount(cell, minlength=1)[cell] > 1 if len(table) else np.zeros(0, dtype=bool)
     rows = table[repeated].assign(cell=cell[repeated])

@@ -9,6 +9,7 @@ import scipy
 
 from .chance_corrected import (
     Coefficient,
+    category_counts,
     fleiss_kappa,
     gwet_ac1,
     krippendorff_alpha,
@@ -57,14 +58,15 @@ def coefficients(answers: Answers, *, seed: int = 0) -> list[dict[str, Any]]:
     """
     raw = answers.table[["unit", "participant"]].assign(value=answers.table["category"])
     scores = answers.table[["unit", "participant"]].assign(value=answers.table["score"])
+    counts = category_counts(raw)
     of = "raw points" if answers.is_rating else {"yes_no": "answers"}.get(answers.task, answers.coding)
     rows = [
-        _coefficient_row("percent", percent_agreement(raw), of, "two answers on a unit"),
-        _coefficient_row("fleiss_kappa", fleiss_kappa(raw), of, "equally many answers on every unit"),
-        _coefficient_row("gwet_ac1", gwet_ac1(raw), of, "two answers on a unit"),
+        _coefficient_row("percent", percent_agreement(counts), of, "two answers on a unit"),
+        _coefficient_row("fleiss_kappa", fleiss_kappa(counts), of, "equally many answers on every unit"),
+        _coefficient_row("gwet_ac1", gwet_ac1(counts), of, "two answers on a unit"),
     ]
     rows += [_alpha(answers, raw, scores, level=level, of=of) for level in LEVELS]
-    rows += _other_coding(answers) if answers.table["category"].isin([0.0, 1.0]).all() else []
+    rows += _other_coding(answers) if raw["value"].dropna().isin([0.0, 1.0]).all() else []
     rows += [_kappa(answers, raw, weights=weights, of=of, seed=seed) for weights in _WEIGHTS]
     return rows
 
@@ -248,6 +250,7 @@ def reliability_report(
         "task": answers.task,
         "participants": int(table["participant"].nunique()),
         "judgments": len(table),
+        "judgments_merged": len(answers.showings) - len(table),
         "units": int(table["unit"].nunique()),
         "unit": answers.unit,
         "coding": answers.coding,
@@ -368,6 +371,7 @@ def _conventions(*, splits: int, groups: int, seed: int) -> dict[str, Any]:
         "interval": f"95 %, jackknife over {groups} groups of participants, Fisher's z",
         "ceilings": "a perfect model: root of the reliability; another sample of people: the reliability",
         "trials": "answered targets",
+        "repeats": "a participant counts once for a unit: the mean of ratings, the more frequent choice",
         "included": "the same coefficients over the paradigms that the inclusion rule accepts",
         "repetitions": "answers of one participant to one unit, in the order of their trials; agreement: "
         "share of equal pairs, averaged over units; kappa: first against second answer",

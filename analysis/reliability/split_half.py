@@ -12,7 +12,7 @@ import scipy
 
 from ..columns import require_columns
 from ..errors import BadInput, NotEnoughData
-from ..rows import Codes, Flags, Floats, group_codes, is_kind, numbers
+from ..rows import Codes, Flags, Floats, group_codes, is_kind, merge_answers, numbers
 from .halves import (
     NoiseCeiling,
     list_strata,
@@ -78,7 +78,7 @@ def split_half(
     require_columns(judgments, "participant", "value", unit)
     value = numbers(judgments)
     answered = is_kind(judgments, ("target",)) & ~np.isnan(value)
-    rows = judgments.loc[answered]
+    rows, value = merge_answers(judgments.loc[answered], value[answered], unit=unit)
     person, people = group_codes(rows["participant"])
     unit_code, unit_names = group_codes(rows[unit])
     lists = list_strata(rows, person, unit=unit) if len(rows) else np.zeros(0, dtype=np.int64)
@@ -91,7 +91,7 @@ def split_half(
     if slots is not None:
         person, lists = slots.of_row, pool_single_members(slots.lists)
         sizes["n_lists"] = len(set(lists.tolist()))
-    sums = _Sums.of(value[answered], person, unit_code, shape=(len(lists), len(unit_names)))
+    sums = _Sums.of(value, person, unit_code, shape=(len(lists), len(unit_names)))
     parts = [sums.correlations(halves) for halves in _halvings(lists, splits=splits, seed=seed, sums=sums)]
     r = np.concatenate(parts)
     return _summary(r, sums, sizes)
@@ -252,7 +252,7 @@ def split_half_by_size(
     require_columns(judgments, "participant", "value", unit)
     value = numbers(judgments)
     answered = is_kind(judgments, ("target",)) & ~np.isnan(value)
-    rows = judgments.loc[answered]
+    rows, value = merge_answers(judgments.loc[answered], value[answered], unit=unit)
     person, people = group_codes(rows["participant"])
     unit_code, unit_names = group_codes(rows[unit])
     if len(people) < 4 or len(unit_names) < 3:
@@ -266,7 +266,7 @@ def split_half_by_size(
     owner = np.arange(len(people)) if slots is None else slots.person
     person = person if slots is None else slots.of_row
     shape = (len(lists), len(unit_names))
-    centred = value[answered] - value[answered].mean()
+    centred = value - value.mean()
     count, total = (
         scipy.sparse.csr_array(scipy.sparse.coo_array((data, (person, unit_code)), shape=shape).tocsr())
         for data in (np.ones(len(centred)), centred)

@@ -25,7 +25,7 @@ def resolve_repeats(read: JudgmentFile, *, rule: str = "") -> JudgmentFile:
     """Number, average, drop or refuse repeats; without a rule they are numbered, with a warning.
 
     A repeat is a judgment of a target or filler that the participant judged before: matching has given it the
-    same sentence or pair. Intervals of an item count participants whatever the rule.
+    same sentence or pair. Statistics count a participant once for an item whatever the rule.
     """
     if rule and rule not in REPEATS:
         raise UnknownName("rule for repeats", rule, list(REPEATS))
@@ -61,7 +61,7 @@ def resolve_repeats(read: JudgmentFile, *, rule: str = "") -> JudgmentFile:
 
 _REMEDY = (
     "Say which: --repeats number (repetitions), average, first (the others are wrong) or refuse. "
-    "Intervals count participants, not rows."
+    "Each participant counts once for a sentence: the mean rating, the more frequent choice."
 )
 
 
@@ -102,7 +102,7 @@ def _average_repeats(read: JudgmentFile, cells: pd.Series, is_repeat: pd.Series)
         raise BadInput(
             f"answers of the task {read.task} have no mean on the scale.",
             file=read.file,
-            remedy="Keep them as repetitions (--repeats number); intervals count participants all the same.",
+            remedy="Keep them as repetitions (--repeats number); each participant counts once all the same.",
         )
     means = read.judgments["value"].groupby(cells, sort=False).transform("mean")
     judgments = read.judgments.assign(value=means)

@@ -125,7 +125,8 @@ class PreviewForm(ReadingForm):
         label="Several judgments of one sentence by one participant",
         choices=[("", "number them, with a warning"), *REPEATS.items()],
         required=False,
-        help_text="Intervals count participants, not rows, whatever you choose.",
+        help_text="A participant counts once for a sentence, whatever you choose: the mean rating, the more "
+        "frequent choice.",
     )
     missing = forms.CharField(
         label="Codes for no answer",

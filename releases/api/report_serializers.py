@@ -124,6 +124,7 @@ class AgreementReport(serializers.Serializer[Any]):
     overall = AgreementBlock()
     overall_included = AgreementBlock()
     paradigms = serializers.ListField(child=AnyObject())
+    judgments_merged = serializers.IntegerField(help_text="Answers that repeat another of the participant.")
     undecided = AnyObject(allow_null=True, help_text="Answers of both and neither, and how they count.")
     excluded = serializers.ListField(child=AnyObject())
     plan = AnyObject(help_text="Name, version and SHA-256 of the exclusion plan.")

@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as arrays
 
 from analysis import rows
 from analysis.reliability.chance_corrected import krippendorff_alpha
-from analysis.rows import joint_codes, joint_counts, n_distinct, repeats, rows_where
+from analysis.rows import average_repeats, joint_codes, joint_counts, repeats, rows_where
 from analysis.scales import zscore_by_participant
 
 pairs = st.integers(1, 30).flatmap(
@@ -81,13 +81,21 @@ def test_repeats_are_found_in_blocks_of_any_size_and_rows_of_any_order(columns, 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rows, "_BLOCK_CELLS", cells)
         again, stand = repeats(groups, members, n_groups=401)
-        counts = n_distinct(groups, members, n_groups=401)
+        values = np.arange(len(groups), dtype=np.float64)
+        values[::3] = np.nan
+        plain = pd.DataFrame({"group": groups, "member": members, "value": values}).dropna()
+        is_repeat = average_repeats([values], groups, members, n_groups=401)
     table = pd.DataFrame({"group": groups, "member": members})
     assert len(again) == len(set(again)) == table.duplicated().sum()
     assert not set(again) & set(stand)
     assert table.iloc[again].to_numpy().tolist() == table.iloc[stand].to_numpy().tolist()
-    plain = table.groupby("group")["member"].nunique().reindex(range(401), fill_value=0)
-    assert counts.tolist() == plain.tolist()
+    assert (
+        is_repeat.tolist()
+        == plain.duplicated(["group", "member"]).reindex(table.index, fill_value=False).tolist()
+    )
+    means = plain.groupby(["group", "member"])["value"].mean()
+    merged = table.assign(value=values).dropna().set_index(["group", "member"])["value"]
+    pd.testing.assert_series_equal(merged.sort_index(), means.sort_index())
 
 
 def test_repeats_of_no_rows_are_none():

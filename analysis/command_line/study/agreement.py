@@ -46,6 +46,9 @@ class AgreementText(CommandOutput):
             self.stdout.write(f"{name:<56}{right:>9}{individual:>12}{interval:>19}  {row['status']}")
         self._print_overall("all paradigms", report["overall"])
         self.stdout.write(f"intervals over participants: {report['conventions']['interval_method']}")
+        if report["judgments_merged"]:
+            repeats = report["conventions"]["repeats"]
+            self.stdout.write(f"repeated answers, merged: {report['judgments_merged']}; {repeats}")
         if report["undecided"]:
             self.stdout.write(f"answers that chose no member: {report['undecided']['statement']}")
         if report["rule"]:

@@ -17,7 +17,7 @@ from ...reliability.halves import (
     participant_slots,
     spearman_brown,
 )
-from ...rows import group_codes, is_kind, tasks
+from ...rows import group_codes, is_kind, merge_answers, tasks
 from ...scales import zscore_by_participant
 from ..correlation import pearson_r
 from ..criteria import FloatArray
@@ -111,9 +111,12 @@ def _answers(judgments: pd.DataFrame, pairs: pd.DataFrame, *, task: str) -> pd.D
     if task == "ratings":
         rows = rows.assign(value=zscore_by_participant(rows))
     if task != "forced_choice":
-        rows = rows.assign(unit=rows["sentence_id"].astype(str), is_good=True)
-        return rows.assign(sentence=rows["unit"]).dropna(subset=["value"])
+        rows = rows.assign(unit=rows["sentence_id"].astype(str), is_good=True).dropna(subset=["value"])
+        rows, value = merge_answers(rows, rows["value"].to_numpy(dtype=np.float64), unit="sentence_id")
+        return rows.assign(value=value, sentence=rows["unit"])
     rows = rows.assign(unit=row_units(rows, pairs, task=task)).dropna(subset=["unit", "value"])
+    rows, value = merge_answers(rows, rows["value"].to_numpy(dtype=np.float64), unit="unit")
+    rows = rows.assign(value=value)
     members = pairs.set_index(pairs["pair_id"].astype(str))[["good_id", "bad_id"]].astype(str)
     good = rows.assign(sentence=rows["unit"].map(members["good_id"]), is_good=True)
     bad = rows.assign(

@@ -14,7 +14,7 @@ from ...reliability.halves import (
     pair_positions,
     participant_slots,
 )
-from ...rows import Codes, Flags, group_codes, is_kind, tasks
+from ...rows import Codes, Flags, group_codes, is_kind, merge_answers, tasks
 from ...scales import zscore_by_participant
 from ..criteria import FloatArray
 
@@ -84,7 +84,7 @@ def encode_ratings(judgments: pd.DataFrame, pairs: pd.DataFrame | None = None) -
         judgments = judgments[~judgments["task"].astype(str).isin(list(UNIT))]
     judgments = judgments.reset_index(drop=True)
     z = zscore_by_participant(judgments).dropna()
-    rated = judgments.loc[z.index]
+    rated, z_of_row = merge_answers(judgments.loc[z.index], z.to_numpy(dtype=float), unit="sentence_id")
     # Codes in alphabetical order: the same random halves for any order of the rows.
     participant, _ = group_codes(rated["participant"])
     sentence, ids = group_codes(rated["sentence_id"].astype(str))
@@ -94,7 +94,6 @@ def encode_ratings(judgments: pd.DataFrame, pairs: pd.DataFrame | None = None) -
         if pairs is None
         else participant_slots(rated, participant, linked_components(names, pairs)[sentence])
     )
-    z_of_row = z.to_numpy(dtype=float)
     return Ratings(participant, sentence, z_of_row, list_strata(rated, participant), names, slots)
 
 
@@ -132,6 +131,7 @@ def encode_choices(judgments: pd.DataFrame, pairs: pd.DataFrame, *, task: str) -
     targets = judgments[target_mask(judgments, task)]
     rows = targets.assign(unit=row_units(targets, pairs, task=task)).dropna(subset=["unit", "value"])
     rows["value"] = rows["value"].mask(is_undecided(rows), 0.5)
+    rows, value = merge_answers(rows, rows["value"].to_numpy(dtype=float), unit="unit")
     participant, _ = group_codes(rows["participant"])
     unit, units = group_codes(rows["unit"].astype(str))
     if task == "yes_no":
@@ -144,7 +144,7 @@ def encode_choices(judgments: pd.DataFrame, pairs: pd.DataFrame, *, task: str) -
     return Choices(
         participant,
         unit,
-        rows["value"].to_numpy(dtype=float),
+        value,
         list_strata(rows, participant, unit="unit"),
         yes_of.astype(np.int64),
         None if no_of is None else no_of.astype(np.int64),

@@ -60,13 +60,13 @@ def test_people_of_different_bias_keep_their_own_d_prime():
     yes_counts = {"yes-sayer": (20, 12), "no-sayer": (9, 0)}  # of 20 acceptable and 20 unacceptable sentences
     rows = pd.DataFrame(
         [
-            (person, word, float(n < yes))
+            (person, f"i{n}", word, float(n < yes))
             for person, counts in yes_counts.items()
             for word, yes in zip(("acceptable", "unacceptable"), counts, strict=True)
             for n in range(20)
         ],
-        columns=["participant", "expected", "value"],
-    ).assign(item="i", task="yes_no")
+        columns=["participant", "item", "expected", "value"],
+    ).assign(task="yes_no")
     single = rows.assign(participant="alone", value=1.0).head(1)
     row = item_diagnostics(pd.concat([rows, single], ignore_index=True))["detection"]["rows"][0]
     sensitivities = [signal_detection((good, 20), (bad, 20)).d_prime for good, bad in yes_counts.values()]

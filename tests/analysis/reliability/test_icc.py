@@ -123,9 +123,11 @@ def test_a_list_design_keeps_every_sentence():
     assert correlation["ICC(C,k)"] > 0.85
 
 
-def test_repeated_judgments_are_not_averaged_away():
-    rows = pd.concat([table([[1, 2, 3], [4, 6, 5], [7, 8, 10]])] * 2)
-    assert intraclass_correlation(rows).method == "reml"
+def test_repeated_judgments_of_a_participant_are_one():
+    once = table([[1, 2, 3], [4, 6, 5], [7, 8, 10]])
+    halves = [once.assign(value=once["value"] + shift) for shift in (0.5, -0.5)]
+    alone, repeated = (intraclass_correlation(rows) for rows in (once, pd.concat(halves)))
+    pd.testing.assert_frame_equal(alone.table, repeated.table)
 
 
 @pytest.mark.filterwarnings("error")

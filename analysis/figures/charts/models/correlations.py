@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ....aggregation.decisions import decisions
+from ....agreement.majority import one_answer_each
 from ....columns import require_columns
 from ....comparison.ceilings.noise import correlation_ceilings
 from ....comparison.correlation import correlation_matrix
@@ -83,7 +84,7 @@ def _short(r: float) -> str:
 def _ceiling(evidence: Evidence, *, unit: str) -> float | None:
     if evidence.judgments is None or not len(evidence.judgments):
         return None
-    decided = decisions(evidence.kept).rename(columns={"agrees": "value"})
+    decided = one_answer_each(decisions(evidence.kept))[0].rename(columns={"agrees": "value"})
     return split_half(decided, unit=unit, splits=200, seed=evidence.seed).ceiling.model
 
 
