@@ -4,18 +4,18 @@ Fonts are those built into Typst and those of the folders in the setting ``PDF_F
 machine. Where none has a character, the PDF would show a box: its address returns the page to print instead.
 """
 
-from collections.abc import Iterable
+import re
 from functools import lru_cache
+from html.parser import HTMLParser
 
 import typst
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
-from markdown_it.token import Token
 
 from analysis.report.typeset import needs_fonts, quote
-from experiments.materials.markdown import parse_markdown
+from experiments.materials.markdown import as_blocks
 from experiments.models import ExperimentVersion
 from experiments.studies.languages import interface_translation
 from experiments.studies.wording import gettext
@@ -46,31 +46,39 @@ FONTS = {
     "ar": "Noto Naskh Arabic",
     "fa": "Noto Naskh Arabic",
 }
+WHITE_SPACE = re.compile(r"[ \t\r\n\f]+")
 # Boxes to tick are drawn, because few fonts have ☐ and ☒, which are their alternative texts.
 BOX = """#let tick-box(symbol, lines) = box(baseline: 0.08em, image(bytes(
   "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 10 10'><path d='M.5 .5h9v9h-9z" + lines + "' "
   + "fill='none' stroke='#000' stroke-width='.8'/></svg>"), height: 0.75em, alt: symbol))
 """
 BOXES = {False: '#tick-box("☐", "")', True: '#tick-box("☒", "M2.5 2.5l5 5M7.5 2.5l-5 5")'}
-OPENING = {
-    "bullet_list_open": "#list(",
-    "ordered_list_open": "#enum(",
-    "list_item_open": "[",
-    "strong_open": "#strong[",
-    "em_open": "#emph[",
-    "softbreak": " ",
-    "hardbreak": " \\ ",
+#: Typst before and after the content of each element that the page may have.
+ELEMENTS = {
+    "a": ("#link(HREF)[", "]"),
+    "b": ("#strong[", "]"),
+    "blockquote": ("#quote(block: true)[", "]\n\n"),
+    "br": ("#linebreak();", ""),
+    "code": ("", ""),
+    "em": ("#emph[", "]"),
+    **{f"h{level}": (f"#heading(level: {level - 1}, [", "])\n\n") for level in range(2, 6)},
+    "hr": ("#line(length: 100%)\n\n", ""),
+    "i": ("#emph[", "]"),
+    "li": ("[", "],"),
+    "ol": ("#enum(start: START, ", ")\n\n"),
+    "p": ("", "\n\n"),
+    "rp": ("", ""),
+    "rt": ("#super[", "]"),
+    "ruby": ("", ""),
+    "s": ("#strike[", "]"),
+    "span": ("#[", "]"),
+    "strong": ("#strong[", "]"),
+    "sub": ("#sub[", "]"),
+    "sup": ("#super[", "]"),
+    "u": ("#underline[", "]"),
+    "ul": ("#list(", ")\n\n"),
 }
-CLOSING = {
-    "bullet_list_close": ")\n\n",
-    "ordered_list_close": ")\n\n",
-    "list_item_close": "],",
-    "paragraph_close": "\n\n",
-    "heading_close": "])\n\n",
-    "strong_close": "]",
-    "em_close": "]",
-    "link_close": "]",
-}
+CONTAINERS = {"", "blockquote", "ol", "ul"}  # elements in which white space is no text
 
 
 @require_safe
@@ -167,7 +175,7 @@ def _source(protocol: Protocol, decision: Consent | None) -> str:
         f'#text(size: 18pt, weight: "semibold", {quote(protocol.title)})',
         BOLD if needs_fonts(consent_text(protocol)) else "",
         BOX if statements else "",
-        _typeset(parse_markdown(consent_text(protocol))),
+        _typeset(as_blocks(consent_text(protocol))),
         *statements,
     ]
     if protocol.contact:
@@ -178,17 +186,37 @@ def _source(protocol: Protocol, decision: Consent | None) -> str:
     return "\n\n".join(parts)
 
 
-def _typeset(tokens: Iterable[Token]) -> str:
-    return "".join(_token(token) for token in tokens)
+def _typeset(html: str) -> str:
+    """Convert the HTML of the consent page, which has no elements but those of :data:`ELEMENTS`, to Typst."""
+    typesetter = _Typesetter()
+    typesetter.feed(html)
+    typesetter.close()
+    return "".join(typesetter.parts)
 
 
-def _token(token: Token) -> str:
-    if token.type == "inline":
-        return _typeset(token.children or ())
-    if token.type in {"text", "code_inline"}:
-        return f"#{quote(token.content)};" if token.content else ""
-    if token.type == "heading_open":
-        return f"#heading(level: {int(token.tag[1]) - 1}, ["
-    if token.type == "link_open":
-        return f"#link({quote(str(token.attrs.get('href', '')))})["
-    return OPENING.get(token.type) or CLOSING.get(token.type, "")
+class _Typesetter(HTMLParser):
+    """Reads the output of the sanitizer, in which all elements are closed and nested."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.parts: list[str] = []
+        self._open = [""]
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Begin an element; one that is unknown raises ``KeyError``, because its text must not be lost."""
+        values = dict(attrs)
+        start = ELEMENTS[tag][0].replace("HREF", quote(values.get("href") or "#"))
+        self.parts.append(start.replace("START", str(int(values.get("start") or 1))))
+        if tag not in {"br", "hr"}:
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        """End an element."""
+        self.parts.append(ELEMENTS[tag][1])
+        self._open.pop()
+
+    def handle_data(self, data: str) -> None:
+        """Add text; parentheses around readings are for browsers without ruby."""
+        is_text = self._open[-1] not in CONTAINERS or not data.isspace()
+        if is_text and self._open[-1] != "rp":
+            self.parts.append(f"#{quote(WHITE_SPACE.sub(' ', data))};")

@@ -1,12 +1,16 @@
 """The consent page: Markdown, statements to tick, a copy to keep, contact at the foot."""
 
+import json
 import re
+from html import unescape
 from pathlib import Path
 
 import pytest
 import typst
 from django.test import Client
 
+from experiments.materials import markdown
+from experiments.materials.markdown import as_blocks
 from experiments.pages.settings import SettingsForm
 from judgments.models import Consent, Session
 from judgments.screens import consent_copy
@@ -184,3 +188,75 @@ def test_a_script_without_a_font_has_the_page_to_print_in_place_of_the_pdf(clien
     assert response["Content-Type"].startswith("text/html") and "Das PDF kann hier nicht erstellt" in page
     assert "Only \U0010fffd draws this." in page and "mailto:lab@example.org" in page
     assert "Das PDF kann" not in client.get(f"{LINK}consent/").content.decode()
+
+
+MARKDOWN = """# Study
+
+Intro with *emphasis*, **strength**, `code`, <u>lines</u>, H<sub>2</sub>O, x<sup>2</sup>, <s>gone</s>,
+<b>bold\\
+and broken</b>, [a link](https://example.org "title"), <https://example.com>, me@example.org.
+
+```
+Your data are stored
+in two places.
+```
+
+> As typed
+
+3. three
+4. four
+
+   a second paragraph
+***
+<ruby>私<rp>(</rp><rt>w</rt><rp>)</rp></ruby> <span lang="fr" dir="ltr">oui</span>
+<script>typed</script> \\* &amp; &copy;
+"""
+
+
+def visible_text(html):
+    """The letters that a browser shows."""
+    without_rp = re.sub(r"<rp>.*?</rp>", "", html)
+    return re.sub(r"[\s\u200b]+", "", unescape(re.sub(r"<[^>]*>", "", without_rp)))
+
+
+def pdf_text(source):
+    """The letters that Typst shows; addresses of links are not among them."""
+    texts = re.findall(r'#("(?:[^"\\]|\\.)*");', source)
+    return re.sub(r"[\s\u200b]+", "", "".join(json.loads(text, strict=False) for text in texts))
+
+
+def examples(specification):
+    """The Markdown of each example of CommonMark's specification."""
+    found = re.findall(r"^`{32} example\n(.*?)^\.\n.*?^`{32}$", specification, re.M | re.S)
+    return [text.replace("→", "\t") for text in found]
+
+
+def check_copies(texts):
+    """Every text that the page shows is in the Typst source, which compiles."""
+    sources = []
+    for text in texts:
+        html = as_blocks(text)
+        source = consent_copy._typeset(html)
+        assert pdf_text(source) == visible_text(html), text
+        sources.append(source)
+    typst.compile("\n\n#pagebreak()\n\n".join(sources).encode())
+
+
+def test_the_pdf_shows_what_the_page_shows():
+    assert set(consent_copy.ELEMENTS) == markdown._TAGS
+    check_copies([MARKDOWN])
+    source = consent_copy._typeset(as_blocks(MARKDOWN))
+    for part in (
+        "Your data are stored",
+        "#enum(start: 3",
+        "#line(",
+        "#sub[",
+        "#underline[",
+    ):
+        assert part in source, part
+
+
+def test_the_pdf_shows_every_example_of_commonmark(shared_data):
+    texts = examples(shared_data("commonmark/spec.txt").read_text(encoding="utf-8"))
+    assert len(texts) > 600
+    check_copies(texts)
