@@ -19,6 +19,7 @@ from experiments.materials.readers.spreadsheets import SUFFIXES as SPREADSHEET_S
 from experiments.materials.readers.spreadsheets import is_spreadsheet
 from experiments.materials.readers.syntaxgym import is_suite, read_syntaxgym
 from experiments.materials.readers.table import read_tables
+from experiments.materials.readers.tool_files import refuse_results
 
 FORMATS = ("auto", "blimp", "table", "climp", "li-adger", "syntaxgym")
 SUFFIXES = (
@@ -51,6 +52,9 @@ def read_materials(
         raise BadInput("columns can be mapped in the format table only.", remedy="Use --format table.")
     files = material_files(paths, has_datasets=format in ("auto", "table"))
     chosen, is_arranged = format, bool(mapping or levels or header_row or split)
+    if format in ("auto", "table") and not is_arranged:
+        for file in files:
+            refuse_results(file)
     if format == "auto":
         chosen = "table" if is_arranged else _detect(files, encoding=encoding, sheets=sheets, sheet=sheet)
     if chosen == "blimp":

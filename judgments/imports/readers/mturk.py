@@ -23,6 +23,7 @@ import pandas as pd
 
 from analysis.errors import BadInput, MissingColumns
 from experiments.materials.delimited import Table, read_table
+from experiments.materials.readers.tool_files import refuse_unreadable
 from judgments.imports.readers.base import (
     JudgmentFile,
     SourceOptions,
@@ -110,6 +111,7 @@ def read_mturk_batch(path: Path, options: SourceOptions) -> JudgmentFile:
     ----------
     Warstadt et al. (2020), "BLiMP", TACL 8: the batch of its validation has this form.
     """
+    refuse_unreadable(path)
     table = read_table(path, encoding=options.encoding)
     rows, file = table.frame, table.source.file
     absent = [name for name in ("AssignmentId", "AssignmentStatus") if name not in rows.columns]

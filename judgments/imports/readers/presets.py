@@ -15,6 +15,7 @@ from experiments.materials.encoding import read_text
 from experiments.materials.readers.json_text import parse_json
 from experiments.materials.readers.sheets import json_lines, object_frame
 from experiments.materials.readers.spreadsheets import SUFFIXES as SPREADSHEETS
+from experiments.materials.readers.tool_files import has_columns, matching_columns
 from judgments.imports.readers import shapes
 from judgments.imports.readers.base import JudgmentFile, Rows, SourceOptions, refuse_empty
 from judgments.imports.readers.table import judgments_from_rows, table_rows
@@ -137,7 +138,7 @@ def preset_rows(path: Path, options: SourceOptions, *, format: str) -> tuple[Row
     preset = PRESETS[format]
     rows = raw_rows(path, options)
     names = [str(name) for name in rows.frame.columns]
-    absent = [pattern for pattern in preset.signature if not _has(names, pattern)]
+    absent = [pattern for pattern in preset.signature if not matching_columns(names, pattern)]
     if absent:
         raise MissingColumns(absent, existing=names, file=rows.file)
     refuse_empty(rows.frame, file=rows.file, remedy=f"Give a file with answers ({preset.label}).")
@@ -197,8 +198,8 @@ def recognized_format(path: Path, options: SourceOptions) -> tuple[str, str]:
     except (BadInput, OSError, EOFError, zlib.error):
         return "", ""
     for format, preset in PRESETS.items():
-        if all(_has(names, pattern) for pattern in preset.signature):
-            columns = [next(name for name in names if _has([name], pattern)) for pattern in preset.signature]
+        if has_columns(names, preset.signature):
+            columns = [matching_columns(names, pattern)[0] for pattern in preset.signature]
             return format, f"it has the columns {', '.join(columns)}"
     return "", ""
 
@@ -310,7 +311,3 @@ def _state_labels(labels: Any, *, row: int, file: str) -> dict[str, dict[str, An
         column=STATE_LABELS,
         remedy="Give user_state.json as Potato wrote it.",
     )
-
-
-def _has(names: list[str], pattern: str) -> bool:
-    return any(fnmatchcase(name, part) for part in pattern.split("|") for name in names)

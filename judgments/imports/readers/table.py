@@ -14,6 +14,12 @@ from experiments.materials.encoding import Encoding, read_text
 from experiments.materials.readers.dataset_folders import is_dataset
 from experiments.materials.readers.sheets import check_parquet, json_lines, object_frame, read_sheet
 from experiments.materials.readers.spreadsheets import is_spreadsheet, read_spreadsheet
+from experiments.materials.readers.tool_files import (
+    ToolFile,
+    find_tool,
+    find_tool_by_columns,
+    refuse_unreadable,
+)
 from experiments.materials.schema import Field, expected_status, near_columns, recognize_columns, simple_name
 from judgments.imports.readers.annotators import answer_columns, answer_rows, long_rows, people_columns
 from judgments.imports.readers.answers import (
@@ -43,6 +49,7 @@ from judgments.imports.readers.cells import (
     strip_cell,
     without_headers,
 )
+from judgments.imports.readers.shapes import without
 
 _FIELDS = (
     Field(
@@ -185,7 +192,8 @@ def _refuse_unclear(names: pd.Series, people: pd.Series, *, column: str, file: s
             file=file,
             row=int(shared.index[0]),
             column=column,
-            remedy="Give every session one participant.",
+            remedy="Give every session one participant; if participants number their own, --map "
+            f"session={column}+COLUMN joins both.",
         )
 
 
@@ -242,6 +250,7 @@ def _native(frame: pd.DataFrame, columns: Columns) -> tuple[dict[Any, bool | Non
 
 
 _JOINT = ":"
+_JUDGED = {"item", "sentence_id", "sentence", "pair_id", "good"}
 #: Columns that identify a person; they are never stored.
 NEVER_KEPT = frozenset({"ip", "ip_address", "ipaddress", "email", "e_mail", "phone"})
 
@@ -250,6 +259,7 @@ def read_judgment_table(path: Path, options: SourceOptions, *, rows: Rows | None
     """Read a long table of judgments; ``rows`` is the result of :func:`table_rows`, if known."""
     if rows is None:
         rows = table_rows(path, encoding=options.encoding, sheet=options.sheet)
+    _refuse_unstated(rows, options, find_tool(path))
     if options.people and options.answers:
         raise BadInput(
             "columns of one person each and of one sentence each exclude each other.",
@@ -263,10 +273,25 @@ def read_judgment_table(path: Path, options: SourceOptions, *, rows: Rows | None
     return judgments_from_rows(rows, options, format="table")
 
 
+def _refuse_unstated(rows: Rows, options: SourceOptions, tool_file: ToolFile | None) -> None:
+    """Refuse a table of a tool in which only the user can say where the judgments are, until it is said."""
+    names = list(map(str, rows.frame.columns))
+    tool_file = tool_file or find_tool_by_columns(names)
+    if tool_file is None or options.where:
+        return
+    if not tool_file.tool.has_other_rows:
+        is_stated = options.answers or options.people or {"value", "response"} & set(options.mapping)
+        columns = set(recognize_columns(names, TABLE_FIELDS, mapping={}, file=rows.file))
+        if is_stated or {"participant", "value"} <= columns and _JUDGED & columns:
+            return
+    raise BadInput(f"this is {tool_file.tool.label}.", file=rows.file, remedy=tool_file.remedy)
+
+
 def table_rows(path: Path, *, encoding: Encoding = "", sheet: str = "") -> Rows:
     """Read the rows of a table as text; the index is the line of the file."""
+    refuse_unreadable(path)
     name = path.name.removesuffix(".gz")
-    if is_dataset(path):
+    if is_dataset(path) or name.endswith(".json"):
         dataset = read_sheet(path, encoding=encoding, sheet=sheet)
         texts = dataset.frame.where(dataset.frame.notna(), "").map(str)
         source = dataset.source
@@ -316,6 +341,10 @@ def judgments_from_rows(
         numeric = [columns[name] for name in ("value", "response", "rt_ms", "modulus") if name in columns]
         frame = frame.assign(**{name: point_decimals(frame[name]) for name in numeric})
     answer = columns.get("value") or columns["response"]
+    rows = replace(rows, frame=frame)
+    rows = without(rows, _is_nothing(frame, columns, answer), "without an answer, and nothing was judged")
+    frame = rows.frame
+    refuse_empty(frame, file=rows.file, remedy="Give one judgment per row.")
     clues = clues or stated_task(frame, columns, answer=answer, file=rows.file)
     read = read_answers(
         frame[answer],
@@ -351,6 +380,15 @@ def judgments_from_rows(
         warnings=(*warnings, *read.warnings, *remarks, *_blank_items(frame, columns)),
         inferred=rows.inferred,
     )
+
+
+def _is_nothing(frame: pd.DataFrame, columns: Columns, answer: str) -> "pd.Series[bool]":
+    """Return which rows have neither an answer nor anything that was judged, as rows of instructions."""
+    is_left_out = is_empty(frame[answer])
+    for name in _JUDGED & set(columns):
+        if is_left_out.any():
+            is_left_out &= is_empty(frame[columns[name]])
+    return is_left_out
 
 
 def _recognize(
@@ -479,7 +517,7 @@ def _join_columns(rows: Rows, mapping: Mapping[str, str]) -> tuple[pd.DataFrame,
 def _require(columns: Mapping[str, str], frame: pd.DataFrame, file: str) -> None:
     absent = [] if "participant" in columns else ["participant"]
     absent += [] if {"value", "response"} & set(columns) else ["value"]
-    absent += [] if {"item", "sentence_id", "sentence", "pair_id", "good"} & set(columns) else ["item"]
+    absent += [] if _JUDGED & set(columns) else ["item"]
     if absent:
         names = [str(name) for name in frame.columns]
         people = people_columns(names) if "participant" in absent else ""

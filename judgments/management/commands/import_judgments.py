@@ -9,6 +9,7 @@ from rich.progress import Progress
 
 from analysis.errors import BadInput
 from config.commands import ContractCommand
+from experiments.materials.readers.tool_files import find_tool
 from experiments.studies.creation import find_materials, find_user
 from judgments.imports.readers import SourceOptions, read_judgments
 from judgments.imports.readers.presets import PRESETS, recognized_format
@@ -189,8 +190,11 @@ class Command(ContractCommand):
         name, reason = recognized_format(options["path"], source)
         file = options["path"].name
         if not name:
+            tool_file = find_tool(options["path"])
             raise BadInput(
-                "looks like no tool's export.", file=file, remedy="Name the format, or --format table."
+                f"this is {tool_file.tool.label}." if tool_file else "looks like no tool's export.",
+                file=file,
+                remedy=tool_file.remedy if tool_file else "Name the format, or --format table.",
             )
         label = f" ({PRESETS[name].label})" if name in PRESETS else ""
         guess = f"looks like {name}{label}: {reason}."

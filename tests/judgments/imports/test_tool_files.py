@@ -1,0 +1,296 @@
+"""Files of tools without a format of their own: read as tables, or refused with the export to choose.
+
+In ``exports``, ``labjs.csv`` is by lab.js 2018.1.1 (participants filled down), ``psychopy*.csv`` by psychopy
+2025.2.4, ``opensesame.csv`` by opensesame-core 4.1.22, ``turktools.decoded.csv`` by ``decoder.py``.
+"""
+
+from pathlib import Path
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
+
+from analysis.errors import BadInput
+from experiments.materials.readers.detect import read_materials
+from judgments.imports.readers import SourceOptions, read_judgments
+from judgments.imports.readers.registry import parse_judgment_mapping
+
+EXPORTS = Path(__file__).parent / "exports"
+KEYS, CUPS = "The keys are here.", "The cups is there."
+TRIALS = (("i1", "sg", KEYS, 6), ("i2", "pl", CUPS, 2))
+
+
+def trial_table(columns, *, delimiter=",", people=("1", "2")):
+    """A row for each participant and sentence under the tool's columns, as ``{participant}`` and so on."""
+    lines = [delimiter.join(columns)]
+    for person in people:
+        for number, (item, condition, sentence, value) in enumerate(TRIALS, start=1):
+            row = {
+                "p": person,
+                "n": number,
+                "item": item,
+                "cond": condition,
+                "text": sentence,
+                "value": value,
+            }
+            lines.append(delimiter.join(cell.format(**row) for cell in columns.values()))
+    return "\n".join(lines)
+
+
+def wide_table(columns, *rows):
+    return "\n".join(",".join(f'"{cell}"' for cell in row) for row in (columns, *rows))
+
+
+COMMON = {"item": "{item}", "condition": "{cond}", "sentence": "{text}"}
+EPRIME = {
+    "ExperimentName": "ajt",
+    "Subject": "{p}",
+    "Session": "1",
+    **COMMON,
+    "Judge.RESP": "{value}",
+    "Judge.RT": "9",
+}
+#: Name → label, content or file of ``exports``, encoding, options, judged values by sentence.
+BOTH = {KEYS: [6, 6], CUPS: [2, 2]}
+READ = {
+    "lab.js": (
+        "data of lab.js",
+        "labjs.csv",
+        {"map": ["participant=participant", "value=response"], "where": {"sender": ("judgment",)}},
+        {KEYS: [7, 7], "The keys is here.": [2, 2], "She left.": [7, 7], "She leave.": [2, 2]},
+    ),
+    "PsychoPy": (
+        "trial-by-trial data of PsychoPy or Pavlovia",
+        "psychopy.csv",
+        {
+            "map": [
+                "participant=participant",
+                "session=participant+session",
+                "value=rating.response",
+                "rt_ms=rating.rt",
+            ]
+        },
+        {KEYS: [7], "The keys is here.": [2], "She left, I think.": [7], "She leave.": [2]},
+    ),
+    "OpenSesame": (
+        "a log of OpenSesame",
+        "opensesame.csv",
+        {"map": ["participant=subject_nr", "value=response_judgment", "rt_ms=response_time_judgment"]},
+        dict.fromkeys((KEYS, "The keys is here.", "She left, I think.", "She leave, I think."), [5, 5]),
+    ),
+    "Turktools": (
+        "decoded results of Turktools",
+        "turktools.decoded.csv",
+        {"map": ["item=Section+Item", "sentence=field_1", "value=Choice", "session=AssignmentId"]},
+        {
+            KEYS: [1, 2, 3],
+            "The keys is here.": [1, 5, 7],
+            "She left, I think.": [4, 5, 7],
+            "She leave, I think.": [1, 3, 5],
+        },
+    ),
+    "E-DataAid": (
+        "a table of E-DataAid (E-Prime)",
+        trial_table(EPRIME, delimiter="\t").encode("utf-16"),
+        {"map": ["participant=Subject", "session=Subject+Session", "value=Judge.RESP", "rt_ms=Judge.RT"]},
+        BOTH,
+    ),
+    "magpie": (
+        "results of magpie",
+        trial_table(
+            {
+                "submission_id": "{p}",
+                "RT": "900",
+                **COMMON,
+                "response": "{value}",
+                "trial_name": "main",
+                "experiment_start_time": "1764400000",
+            }
+        ).encode(),
+        {"map": ["participant=submission_id", "value=response"], "where": {"trial_name": ("main",)}},
+        BOTH,
+    ),
+    "Experigen": (
+        "results of Experigen",
+        trial_table(
+            {"userFileName": "{p}", "userCode": "AB{p}", "sourceurl": "x", **COMMON, "response1": "{value}"},
+            delimiter="\t",
+        ).encode(),
+        {"map": ["participant=userCode", "value=response1"]},
+        BOTH,
+    ),
+    "SurveyMan": (
+        "results of SurveyMan",
+        trial_table(
+            {
+                "responseid": "sr{p}",
+                "workerid": "w",
+                "questionid": "{item}",
+                "questiontext": "{text}",
+                "optionid": "comp",
+                "optiontext": "{value}",
+            }
+        ).encode(),
+        {"map": ["participant=responseid", "item=questionid", "sentence=questiontext", "value=optiontext"]},
+        BOTH,
+    ),
+    "LimeSurvey": (
+        "results of LimeSurvey",
+        wide_table(
+            ("id", "submitdate", "lastpage", "startlanguage", "ipaddr", "R[SQ001]", "R[SQ002]"),
+            *((person, "2026-11-29", 3, "en", "203.0.113.5", 6, 2) for person in (1, 2)),
+        ).encode(),
+        {"map": ["participant=id"], "answers": ("R*",)},
+        {"R[SQ001]": [6, 6], "R[SQ002]": [2, 2]},
+    ),
+    "SoSci": (
+        "data of SoSci Survey",
+        wide_table(
+            ("CASE", "QUESTNNR", "MODE", "STARTED", "RA01_01", "RA01_02"),
+            ("Interview-Nummer", "Fragebogen", "Modus", "Start", "Urteil: 1", "Urteil: 2"),
+            *((person, "base", "interview", "2026-11-29", 6, answer) for person, answer in ((1, 2), (2, -9))),
+        ).encode(),
+        {
+            "map": ["participant=CASE"],
+            "answers": ("RA01_*",),
+            "missing": ("-9", "-1"),
+            "where": {"MODE": ("interview",)},
+        },
+        {"RA01_01": [6, 6], "RA01_02": [2]},
+    ),
+    "REDCap": (
+        "raw data of REDCap",
+        wide_table(
+            ("record_id", "redcap_event_name", "rate_1", "rate_2", "ratings_complete"),
+            *((person, "baseline_arm_1", 6, 2, 2) for person in (1, 2)),
+        ).encode(),
+        {"map": ["participant=record_id"], "answers": ("rate_1", "rate_2")},
+        {"rate_1": [6, 6], "rate_2": [2, 2]},
+    ),
+    "SurveyMonkey": (
+        "results of SurveyMonkey",
+        wide_table(
+            ("Respondent ID", "Collector ID", "IP Address", KEYS, CUPS),
+            *((person, 4, "203.0.113.5", 6, 2) for person in (114001, 114002)),
+        ).encode(),
+        {"map": ["participant=Respondent ID"], "answers": (KEYS, CUPS)},
+        BOTH,
+    ),
+}
+FRAME = (
+    "*** Header Start ***\r\nSubject: 1\r\n*** Header End ***\r\n\tLevel: 2\r\n\t*** LogFrame Start ***\r\n"
+)
+AZK = (
+    f"\r\n{'*' * 70}\r\nSubject 3, 06/29/2015 13:02:46 on LAB1, refresh 16.67ms, ID D\r\n  Item       RT\r\n"
+)
+ZIL = "Subjects incorporated to date: 001\r\nData file started on machine LAB1\r\n\r\nItem 1, 662.5\r\n"
+SCORES = "participant,LexTALE_score,native\np1,71.25,no\np2,88.75,no\n"
+HITS = "HitId,HitTitle,Answer 1,Answer 2\n3A,Study,comp_1_3;2;1,comp_2_3;1;1,comp_3_3;0;1\n"
+REFUSED = {
+    "log of E-Prime": ("eprime-1-1.txt", FRAME.encode("utf-16"), "tab-delimited text"),
+    "E-Prime in its own format": ("ajt-1-1.edat3", b"\xd0\xcf\x11\xe0", "tab-delimited text"),
+    "DMDX": ("ajt.azk", (AZK + "    42   475.32\r\n").encode(), "a row for each response"),
+    "DMDX, as text": ("ajt.txt", ZIL.encode(), "a row for each response"),
+    "log of PsychoPy": ("ajt.log", b"0.4512 \tEXP \tCreated window1\n0.9 \tDATA \tKeypress: 7\n", ".csv"),
+    "summary of PsychoPy": ("wide.csv", (EXPORTS / "psychopy-wide.csv").read_bytes(), "trial-by-trial"),
+    "batch of Turktools": ("batch.csv", (EXPORTS / "turktools.csv").read_bytes(), "decoder.py"),
+    "batch of a SurveyMan survey": ("hits.csv", HITS.encode(), "SurveyMan's report"),
+    "scores of participants": ("scores.csv", SCORES.encode(), "background.lextale=LexTALE_score"),
+    "SPSS": ("results.sav", b"$FL2@(#) SPSS DATA FILE\0\0", "CSV with values"),
+    "Stata": ("results.txt", b"<stata_dta><header>\0", "nolabel"),
+    "R": ("results.rds", b"\x1f\x8b\x08", "write.csv"),
+    "LimeSurvey with texts": (
+        "texts.csv",
+        b"Response ID,Date submitted,Last page,Start language,How natural? [A.]\n1,x,3,en,7\n",
+        "Question code",
+    ),
+    "REDCap as labels": (
+        "labels.csv",
+        b"Record ID,Event Name,The keys are here.\n1,Event 1,natural\n",
+        "raw data",
+    ),
+}
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_file(content, name="export.csv"):
+        path = tmp_path / name
+        path.write_bytes((EXPORTS / content).read_bytes() if isinstance(content, str) else content)
+        return path
+
+    return write_file
+
+
+def options(chosen):
+    fields = {name: value for name, value in chosen.items() if name != "map"}
+    return SourceOptions(mapping=parse_judgment_mapping(chosen["map"]), **fields)
+
+
+def error(function, *args, **kwargs):
+    with pytest.raises((BadInput, CommandError)) as caught:
+        function(*args, **kwargs)
+    return str(caught.value)
+
+
+def test_tables_of_tools_are_read_once_the_judgments_are_named(write):
+    for name, (label, content, chosen, values) in READ.items():
+        path = write(content)
+        assert f"this is {label}" in error(read_judgments, path, "table"), name
+        read = read_judgments(path, "table", options=options(chosen))
+        trials = read.judgments[read.judgments["status"] == "answered"]
+        stimuli = trials["text"].where(trials["text"] != "", trials["item"])
+        assert trials["value"].groupby(stimuli).apply(sorted).to_dict() == values, name
+        assert read.task == "likert", name
+
+
+def test_the_remedy_names_the_columns_of_the_file(write):
+    remedies = {
+        "psychopy.csv": "value=instr_key.keys or rating.response rt_ms=instr_key.rt or rating.rt",
+        "opensesame.csv": "value=response or response_judgment rt_ms=response_time or response_time_judgment",
+    }
+    for name, remedy in remedies.items():
+        assert remedy in error(read_judgments, write(name), "table")
+
+
+def test_other_files_of_tools_are_refused_with_the_export_to_choose(write):
+    for label, (name, content, remedy) in REFUSED.items():
+        for format in ("table", "qualtrics", "mturk-batch"):
+            if format == "table" or "Turktools" in label or "E-Prime" in label:
+                message = error(read_judgments, write(content, name), format)
+                assert remedy in message and message.count("\n") < 10, (label, format, message)
+
+
+def test_a_table_that_has_all_columns_is_read_although_it_resembles_an_export(write):
+    path = write(
+        b"record_id,x_complete,participant,item,sentence,rating\n1,2,p1,1,She left.,6\n2,2,p1,2,He left.,3\n"
+    )
+    assert read_judgments(path, "table").counts["answered"] == 2
+
+
+def test_rows_without_an_answer_and_without_a_sentence_are_left_out_and_counted():
+    chosen = options(READ["PsychoPy"][2])
+    read = read_judgments(EXPORTS / "psychopy.csv", "table", options=chosen)
+    assert read.counts["missing"] == 0
+    assert "1 row left out: without an answer, and nothing was judged" in read.notes
+
+
+def test_results_are_no_materials(write):
+    files = [("export.csv", content) for _, content, _, _ in READ.values()]
+    files += [(name, content) for name, content, _ in REFUSED.values()]
+    files += [
+        ("ours.csv", (EXPORTS / name).read_bytes()) for name in ("qualtrics.csv", "gorilla.csv", "otree.csv")
+    ]
+    for name, content in files:
+        assert "no table of sentences" in error(read_materials, [write(content, name)]), name
+
+
+@pytest.mark.django_db
+def test_auto_and_the_page_name_the_tool(write, ada, settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path / "media"
+    path = write(FRAME.encode("utf-16"), "eprime-1-1.txt")
+    message = error(call_command, "import_judgments", path, experiment="ratings", format="auto")
+    assert "this is a log of E-Prime" in message and "E-DataAid" in message
+    upload = SimpleUploadedFile(path.name, path.read_bytes())
+    sent = ada.post("/judgments/import/", {"file": upload, "experiment": "ratings", "format": "auto"})
+    assert "this is a log of E-Prime" in ada.get(sent.url).content.decode()
