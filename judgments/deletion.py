@@ -11,7 +11,7 @@ from experiments.accounts.history import deleted_values
 from experiments.models import AuditEntry, Experiment, Job
 from experiments.operation.job_runner import Run, enqueue, job
 from judgments.models import Participant, Payment, PlatformCall, Session, Tombstone
-from judgments.sessions.removal import erase
+from judgments.privacy.person import forget
 
 ERASE_ALL = "judgments.erase_all"
 TIME_IS_OVER = "deleted at the end of their time"
@@ -72,6 +72,6 @@ def erase_all(run: Run) -> None:
     n_participants, n_judgments = participants.count(), 0
     for number, participant in enumerate(participants.iterator()):
         run.progress(number, n_participants, "participants")
-        n_judgments += erase(participant, reason=TIME_IS_OVER, by=run.job.created_by, delete_identity=True)
+        n_judgments += forget(participant, reason=TIME_IS_OVER, by=run.job.created_by)
     with run.finishing() as result:
         result.update(participants=n_participants, judgments=n_judgments)

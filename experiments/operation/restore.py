@@ -17,7 +17,7 @@ from typing import IO, Any
 from django.apps import apps
 from django.contrib.contenttypes.models import ContentType
 from django.core.files.base import File
-from django.core.files.storage import storages
+from django.core.files.storage import FileSystemStorage, storages
 from django.core.management import call_command
 from django.core.management.color import no_style
 from django.db import DEFAULT_DB_ALIAS, connection, models, transaction
@@ -38,6 +38,7 @@ from experiments.operation.backup import (
 
 #: Rows that migrations or Django itself make in an empty database; those of the backup replace them.
 MADE_BY_MIGRATIONS = {"contenttypes.ContentType", "auth.Permission"}
+READ_BYTES = 1 << 20
 Progress = Callable[[str], None]
 
 
@@ -165,13 +166,40 @@ def _restore_members(
 
 
 def _store_file(alias: str, name: str, content: IO[bytes], stored_files: list[tuple[str, str]]) -> None:
-    if storages[alias].exists(name):
-        raise BadInput(f"the storage has a file {name} already.", remedy="Restore into empty folders.")
+    """Store a file; one that an interrupted restore left is retained, or completed where it is cut off."""
+    storage = storages[alias]
     # A copy first: a member of the archive can be read only forward, and S3 reads a part again that failed.
     with tempfile.SpooledTemporaryFile(max_size=16 << 20) as copy:
         shutil.copyfileobj(content, copy)
+        if storage.exists(name):
+            with storage.open(name) as existing:
+                if not _begins_with(copy, existing):
+                    raise BadInput(
+                        f"the storage has another file {name} already.",
+                        remedy=f"Empty {_place(alias)} and run restore again.",
+                    )
+            if storage.size(name) == copy.tell():
+                return
+            storage.delete(name)
         copy.seek(0)
-        stored_files.append((alias, storages[alias].save(name, File(copy))))
+        stored_files.append((alias, storage.save(name, File(copy))))
+
+
+def _begins_with(copy: IO[bytes], existing: IO[bytes]) -> bool:
+    """Whether a file has the beginning of the copy, or all of it; the copy is at its end afterwards."""
+    copy.seek(0)
+    while part := existing.read(READ_BYTES):
+        if copy.read(len(part)) != part:
+            return False
+    copy.seek(0, 2)
+    return True
+
+
+def _place(alias: str) -> str:
+    storage = storages[alias]
+    return (
+        f"the folder {storage.path('')}" if isinstance(storage, FileSystemStorage) else f"the bucket {alias}"
+    )
 
 
 def _compare(manifest: dict[str, Any], restored: dict[str, type[models.Model]]) -> None:

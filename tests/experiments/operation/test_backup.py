@@ -223,6 +223,27 @@ def test_failed_restore_leaves_nothing_behind(odd_values, tmp_path, monkeypatch)
     assert not Session.objects.exists() and not default_storage.exists("uploads/sentences.csv")
 
 
+def test_an_interrupted_restore_continues_and_names_the_folder_of_other_files(odd_values, tmp_path, settings):
+    report = create_backup(tmp_path)
+    empty_installation()
+    default_storage.save("uploads/sentences.csv", ContentFile("sentence\nÇa va ?\n".encode()))
+    storages["releases"].save("agreement/manifest.json", ContentFile(b"\x00\xff" * 35_000))  # cut off
+    restore_backup(tmp_path / report.file)
+    assert Judgment.objects.count() == 2 and {
+        alias: len(list(file_names(storages[alias]))) for alias in ("default", "releases")
+    } == {"default": 1, "releases": 1}
+    assert storages["releases"].open("agreement/manifest.json").read() == b"\x00\xff" * 70_000
+    empty_installation()
+    default_storage.save("uploads/sentences.csv", ContentFile(b"another"))
+    with pytest.raises(
+        BadInput, match=f"another file uploads/sentences.csv already. Empty the folder {settings.MEDIA_ROOT}"
+    ):
+        restore_backup(tmp_path / report.file)
+    assert (
+        not Judgment.objects.exists() and default_storage.open("uploads/sentences.csv").read() == b"another"
+    )
+
+
 @pytest.mark.parametrize("key", ["", "a key"])
 def test_changed_or_shortened_backup_is_refused(transactional_db, tmp_path, key):
     cast.ada()

@@ -9,7 +9,7 @@ from judgments.models import Payment, PlatformCall, PlatformIdentity, Session, S
 from judgments.recruitment import decisions, ledger, payments
 from judgments.recruitment.reconcile import reconcile
 from tests import cast
-from tests.judgments.recruitment.kills import killed_at
+from tests.kills import killed_at
 from tools.doubles.memory import MemoryRecruiter, Platform
 
 pytestmark = pytest.mark.django_db(transaction=True)

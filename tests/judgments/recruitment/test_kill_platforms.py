@@ -8,7 +8,7 @@ from judgments.models import PlatformCall, Submission
 from judgments.recruitment import campaigns, decisions, ledger, payments
 from tests import cast
 from tests.judgments.recruitment import platforms
-from tests.judgments.recruitment.kills import killed_at
+from tests.kills import killed_at
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
