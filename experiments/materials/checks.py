@@ -3,6 +3,7 @@
 Invisible and look-alike characters change model scores and judgments unnoticed.
 """
 
+import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
@@ -239,6 +240,28 @@ def _stray(sentences: pd.DataFrame) -> Iterator[Finding]:
             yield Finding(severity, code, message, file, row, (name,))
 
 
+def _control_in_names(sentences: pd.DataFrame) -> Iterator[Finding]:
+    """Control characters in names, levels and further columns, which files of a release repeat."""
+    texts = json.dumps([[sentences[name].unique().tolist() for name in _NAMES], *_dicts(sentences)])
+    if not _ESCAPED_CONTROL.search(texts):  # a fast no for large files
+        return
+    _, pattern, description = STRAY["control"]
+    for row in _records(sentences):
+        named = {name: row[name] for name in _NAMES}
+        for name, cell in {**named, **row["factors"], **row["attributes"]}.items():
+            if pattern.search(name) or pattern.search(str(cell)):
+                message = f"column {name!r} of sentence {row['sentence_id']!r} has {description}."
+                yield Finding("error", "control", message, row["file"], row["row"], (row["sentence_id"],))
+
+
+def _dicts(sentences: pd.DataFrame) -> list[list[dict[str, Any]]]:
+    return [sentences[name].tolist() for name in ("factors", "attributes")]
+
+
+_ESCAPED_CONTROL = re.compile(r"\\u00[01]|\\[bfr]|\x7f")
+_NAMES = ("sentence_id", "item", "condition", "paradigm", "phenomenon", "critical_region", "mark")
+
+
 def _quote_styles(sentences: pd.DataFrame) -> Iterator[Finding]:
     """Straight quotation marks in some sentences, curly ones in others."""
     styles = pd.Series([quote_style(text) for text in sentences["text"]], index=sentences.index)
@@ -353,6 +376,7 @@ _SENTENCE_CHECKS: tuple[Callable[[pd.DataFrame], Iterator[Finding]], ...] = (
     _perhaps_fillers,
     _same_string,
     _stray,
+    _control_in_names,
     _quote_styles,
     _long_texts,
     _find_unlabelled,

@@ -223,29 +223,64 @@ def recognize_columns(
     return {name: chosen[name] for name in fields if chosen.get(name)}
 
 
+#: Our column → names that may stand for it and are proposed, not taken.
+NEAR_NAMES: Mapping[str, tuple[str, ...]] = {
+    ours: tuple(names.split())
+    for ours, names in (
+        (
+            "participant",
+            "subj subjectid subjid subj_id subject_nr subject_number ppt ppt_id pid prolific_pid prolific_id "
+            "prolificid user user_id userid respondent respondent_id informant speaker annotator "
+            "annotator_id anon_id random_id participant_nr participant_no participant_number "
+            "participantnumber turker judge coder responseid",
+        ),
+        (
+            "item",
+            "itemnum itemno itemnr item_num item_no item_nr itemnumber item_code items stim stim_id stimid "
+            "stimulus_number lexicalization lex lexset frame_id set itemset item_set",
+        ),
+        ("condition", "condition_name conditions condition_id cond_id conditionid cnd cell"),
+        ("sentence", "sent stim_text stimulus_text target_sentence utterance item_text sentences"),
+        (
+            "value",
+            "score scores resp answer answers rating_value judgments judgements ratings acceptability_rating "
+            "rate choice response_value likert slider slider_value estimate acceptability_judgment "
+            "likert_rating zscore naturalness",
+        ),
+        ("rt_ms", "response_time responsetime rt_in_ms latency reactiontime duration time_taken"),
+        ("kind", "type trialtype itemtype stimulus_type exp_type is_filler filler"),
+        ("expected", "expected_status label gold correct_answer good_bad"),
+    )
+}
+
 _ENDINGS = frozenset(
     {"", "id", "ids", "no", "nr", "num", "nmb", "number", "name", "code", "index", "key", "type"}
 )
 _NEAR = 0.85  # similarity of two names, from 0 to 1
 
 
-def near_columns(columns: Sequence[str], fields: Mapping[str, Field]) -> dict[str, str]:
-    """Map fields to columns whose names resemble theirs but are not recognized; each column once.
+def near_columns(columns: Sequence[str], fields: Mapping[str, Field]) -> dict[str, list[str]]:
+    """Map fields to columns that are proposed, not taken: those of :data:`NEAR_NAMES`, or of a like spelling.
 
     Examples
     --------
     >>> near_columns(["ItemNum", "my_sentense", "colour"], SENTENCE_FIELDS)
-    {'item': 'ItemNum'}
-    >>> near_columns(["Sentense"], SENTENCE_FIELDS)
-    {'sentence': 'Sentense'}
+    {'item': ['ItemNum']}
+    >>> near_columns(["Sentense", "utterance"], SENTENCE_FIELDS)
+    {'sentence': ['utterance', 'Sentense']}
     """
-    near: dict[str, str] = {}
+    near: dict[str, list[str]] = {}
     for name, field in fields.items():
         words = [word.replace("_", "") for word in (name, *field.aliases)]
-        for column in columns:
-            squeezed = simple_name(column).replace("_", "")
-            if column not in near.values() and any(_is_near(squeezed, word) for word in words):
-                near.setdefault(name, column)
+        listed = [column for column in columns if simple_name(column) in NEAR_NAMES.get(name, ())]
+        spelled = [
+            column
+            for column in columns
+            if column not in listed
+            and any(_is_near(simple_name(column).replace("_", ""), word) for word in words)
+        ]
+        if listed or spelled:
+            near[name] = listed + spelled
     return near
 
 

@@ -52,7 +52,7 @@ def row_per_sentence(frame: pd.DataFrame, experiment: Experiment) -> pd.DataFram
     return spread.assign(
         sentence_id=pd.Categorical(keys),
         value=pd.Series(values, dtype="float64"),
-        response=pd.Categorical([MEANING[value] for value in values]),
+        response=pd.Categorical([MEANING.get(value, "") for value in values]),
         n_planned=spread["session"].astype(str).map(n_planned).astype("int64"),
         scale_low=-1.0,
         scale_high=1.0,
@@ -80,7 +80,10 @@ def _options(experiment: Experiment) -> tuple[dict[str, list[dict[str, str]]], C
 
 
 def _value(option_id: str, response: str) -> float:
+    """Return the value of a sentence of a set; NaN where the set has no answer."""
     best, _, worst = response.partition(" ")
+    if not worst:
+        return np.nan
     return float(option_id == best) - float(option_id == worst)
 
 

@@ -193,6 +193,8 @@ def insert_sessions(
     ):
         ids[name] = row.pk
     stored = Stored(read, materials)
+    if stored.is_set:
+        trials = stored.one_row_a_set(trials)
     for start in range(0, len(trials), BATCH):
         _insert(stored, trials.iloc[start : start + BATCH], ids)
         progress(min(start + BATCH, len(trials)), len(trials))
@@ -209,7 +211,7 @@ def _insert(stored: "Stored", trials: pd.DataFrame, sessions: dict[str, int]) ->
 
 def _lists(version: ExperimentVersion, sessions: pd.DataFrame, trials: pd.DataFrame) -> dict[str, int]:
     """Create the file's lists, each as long as its longest session."""
-    sizes = trials.groupby("session")["position"].size()
+    sizes = trials.groupby("session")["position"].nunique()
     longest = sessions["session"].map(sizes).groupby(sessions["list"]).max()
     existing = {row.label: row.pk for row in version.lists.all()}
     new = [
@@ -253,7 +255,7 @@ class Stored:
 
     def __init__(self, read: JudgmentFile, materials: MaterialSet) -> None:
         self.read, (self.low, self.high) = read, read.scale
-        self.is_pair = read.task == "forced_choice"
+        self.is_pair, self.is_set = read.task == "forced_choice", read.task == "best_worst"
         self.language = materials.language
         sentences = materials.sentences.values_list("key", "pk", "item_id", "text")
         self.sentences: dict[str, list[Any]] = {key: fields for key, *fields in sentences}
@@ -268,10 +270,38 @@ class Stored:
         for cells in zip(*(trials[name].tolist() for name in names), strict=True):
             yield dict(zip(names, cells, strict=True))
 
+    def one_row_a_set(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return a row for each best–worst set: its options, the ids of both marks, the place of the best."""
+        sets = rows.groupby(["session", "position"], sort=False)
+        first = rows.loc[~rows.duplicated(["session", "position"])]
+        options, responses, values = [], [], []
+        for _, members in sets:
+            options.append([self._option(n, row) for n, row in enumerate(self.cells(members), start=1)])
+            marks = dict(zip(members["value"], map(str, range(1, len(members) + 1)), strict=True))
+            is_answered = {1.0, -1.0} <= set(marks)
+            responses.append(f"{marks[1.0]} {marks[-1.0]}" if is_answered else "")
+            values.append(float(marks[1.0]) if is_answered else float("nan"))
+        self.low, self.high = 1.0, float(max(map(len, options)))
+        return first.assign(
+            options=pd.Series(options, index=first.index, dtype=object), response=responses, value=values
+        )
+
+    def _option(self, number: int, row: dict[str, Any]) -> dict[str, Any]:
+        text = row["text"] or self.sentences.get(row["sentence_id"], [None, None, ""])[2]
+        return {
+            "id": str(number),
+            "sentence_id": row["sentence_id"],
+            "text": text,
+            "language": self.language,
+        }
+
     def row(self, row: dict[str, Any], sessions: dict[str, int]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         """Trial and judgment of a row: values of TRIAL_FIELDS and of JUDGMENT_FIELDS."""
         in_materials = row["kind"] in OF_MATERIALS
-        screen = self._pair(row, in_materials) if self.is_pair else self._sentence(row, in_materials)
+        if self.is_set:
+            screen = Shown({"options": row["options"]})
+        else:
+            screen = self._pair(row, in_materials) if self.is_pair else self._sentence(row, in_materials)
         extras = {name: row[f"extra:{name}"] for name in self.read.extra if row[f"extra:{name}"] != ""}
         if _is_number(row["modulus"]):
             extras["modulus"] = row["modulus"]

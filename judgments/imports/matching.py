@@ -203,7 +203,7 @@ def warn_of_inversion(read: JudgmentFile, materials: MaterialSet | None) -> Judg
         share = rows["value"].groupby(rows["pair_id"]).mean().mean()
         if not share < 0.5:
             return read
-        found = f"the expected member was chosen in {share:.0%} of the choices"
+        finding = f"the expected member was chosen in {share:.0%} of the choices"
         remedy = "If the answers were taken the wrong way round: --labels, as 0=bad 1=good."
     else:
         expected = rows["expected"]
@@ -213,7 +213,7 @@ def warn_of_inversion(read: JudgmentFile, materials: MaterialSet | None) -> Judg
         means = rows["value"].groupby([expected, rows["sentence_id"]]).mean().groupby(level=0).mean()
         if not {ACCEPTABLE, UNACCEPTABLE} <= set(means.index) or means[ACCEPTABLE] >= means[UNACCEPTABLE]:
             return read
-        found = (
+        finding = (
             "sentences expected to be acceptable are judged lower than the others "
             f"({means[ACCEPTABLE]:.2f} and {means[UNACCEPTABLE]:.2f} on average)"
         )
@@ -221,4 +221,6 @@ def warn_of_inversion(read: JudgmentFile, materials: MaterialSet | None) -> Judg
         ends = (1.0, 0.0) if read.task == "yes_no" else (high, low)
         reverse = "" if None in ends else f": --scale-low {ends[0]:g} --scale-high {ends[1]:g}"
         remedy = f"If a low answer is the best one, reverse the scale{reverse}. Check the expected statuses."
-    return replace(read, warnings=(*read.warnings, f"{found}. {remedy}"))
+        if read.task == "best_worst":
+            remedy = "If best and worst are exchanged: --map best=… worst=…. Check the expected statuses."
+    return replace(read, warnings=(*read.warnings, f"{finding}. {remedy}"))

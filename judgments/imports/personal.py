@@ -43,8 +43,8 @@ def id_platform(name: str, *, stated: str = "") -> str:
     if stated:
         return stated
     text = name.strip()
-    found = next((platform for platform, form in PLATFORM_IDS.items() if form.fullmatch(text)), "")
-    return found or ("ip" if _is_address(text) else "name" if is_name(text) else "")
+    platform = next((platform for platform, form in PLATFORM_IDS.items() if form.fullmatch(text)), "")
+    return platform or ("ip" if _is_address(text) else "name" if is_name(text) else "")
 
 
 def _is_address(text: str) -> bool:
@@ -121,7 +121,7 @@ def without_personal(read: JudgmentFile) -> JudgmentFile:
     if dropped or private:
         listed = ", ".join(f"{name} ({kind})" for name, kind in {**dropped, **private}.items())
         warnings.append(f"not stored, because they identify participants: {listed}.")
-    kept = [
+    backgrounds = [
         {question: answer for question, answer in (background or {}).items() if question not in private}
         for background in people["background"]
     ]
@@ -137,7 +137,7 @@ def without_personal(read: JudgmentFile) -> JudgmentFile:
             f"ids of participants that identify them ({kinds}) go to the vault; pseudonyms stand for them"
         )
     people = people.assign(
-        background=pd.Series(kept, index=people.index, dtype=object),
+        background=pd.Series(backgrounds, index=people.index, dtype=object),
         recruiter=pd.Series(platforms, index=people.index, dtype=object),
     )
     return replace(

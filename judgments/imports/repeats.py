@@ -29,6 +29,8 @@ def resolve_repeats(read: JudgmentFile, *, rule: str = "") -> JudgmentFile:
     """
     if rule and rule not in REPEATS:
         raise UnknownName("rule for repeats", rule, list(REPEATS))
+    if read.task == "best_worst":  # sets share sentences by design
+        return read
     judgments = read.judgments
     cells = _cells(read)
     number = judgments.groupby(cells, sort=False).cumcount() + 1

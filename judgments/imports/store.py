@@ -30,6 +30,7 @@ from judgments.imports.insert import insert_sessions, known_names, update_demogr
 from judgments.imports.matching import match, warn_of_inversion
 from judgments.imports.personal import without_personal
 from judgments.imports.readers import JudgmentFile
+from judgments.imports.readers.base import refuse_control_characters
 from judgments.imports.readers.materials import create_materials
 from judgments.imports.repeats import resolve_repeats
 
@@ -113,6 +114,7 @@ def prepare(
     ``repeats`` is a rule of :data:`judgments.imports.repeats.REPEATS`.
     """
     title, study = _study(experiment, among)
+    refuse_control_characters(read)
     read = without_personal(read)
     if study is not None:
         _refuse_unfit(study, read, materials)
@@ -254,6 +256,8 @@ def _describe_study(study: Experiment, prepared: Prepared) -> None:
     low, high = read.scale
     if read.task == "likert" and low is not None and high is not None:
         study.parameters = {"lowest": int(low), "points": int(high - low) + 1}
+    if read.task == "best_worst":
+        study.parameters = {"size": int(read.judgments.groupby(["session", "position"]).size().max())}
 
 
 def _own_materials(prepared: Prepared, study: Experiment) -> MaterialSet:

@@ -35,7 +35,7 @@ from judgments.imports.readers import FORMATS
 from judgments.imports.readers.cells import TASKS
 from judgments.imports.readers.presets import PRESETS
 from judgments.imports.readers.registry import format_labels
-from judgments.imports.readers.table import TABLE_FIELDS
+from judgments.imports.readers.table import OPTIONS, TABLE_FIELDS
 from judgments.imports.repeats import REPEATS
 
 FORMAT_LABELS = {
@@ -187,6 +187,14 @@ class MappingForm(forms.Form):
     ) -> None:
         super().__init__(*args, **kwargs)
         for name, field in ((name, TABLE_FIELDS[name]) for name in fields):
+            if name == OPTIONS:
+                self.fields[name] = forms.CharField(
+                    max_length=1000,
+                    required=False,
+                    initial=mapping.get(name, ""),
+                    help_text=f"{field.meaning} Empty: the numbered columns.",
+                )
+                continue
             names = dict.fromkeys([*columns, *([mapping[name]] if name in mapping else [])])
             self.fields[name] = forms.ChoiceField(
                 choices=[("", "not in the file"), *((column, column) for column in names)],

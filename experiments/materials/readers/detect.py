@@ -14,7 +14,7 @@ from experiments.materials.readers.blimp import BAD, GOOD, read_blimp
 from experiments.materials.readers.dataset_folders import is_dataset
 from experiments.materials.readers.json_text import NotJSON, parse_json
 from experiments.materials.readers.layout import Split, find_header, top_rows
-from experiments.materials.readers.sheets import Sheet
+from experiments.materials.readers.sheets import Sheet, is_json
 from experiments.materials.readers.spreadsheets import SUFFIXES as SPREADSHEET_SUFFIXES
 from experiments.materials.readers.spreadsheets import is_spreadsheet
 from experiments.materials.readers.syntaxgym import is_suite, read_syntaxgym
@@ -167,7 +167,7 @@ def file_format(path: Path, *, encoding: Encoding = "", sheet: Sheet | None = No
                 return "syntaxgym"
         except NotJSON:
             return "table"
-    if path.suffix.lower() == ".json" and decoded.text.lstrip().startswith("["):
+    if decoded.text.lstrip().startswith("[") and is_json(decoded.text):
         return "table"
     first = decoded.text.lstrip()[:100_000].replace("\r", "\n").split("\n", 1)[0]
     if first.startswith("{"):

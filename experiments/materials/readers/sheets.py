@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -72,7 +73,7 @@ def read_sheet(path: Path, *, encoding: Encoding = "", sheet: str = "", header_r
     elif ".jsonl" in suffixes or ".ndjson" in suffixes:
         table = _json_lines(read_text(path, encoding=encoding))
     elif ".json" in suffixes:
-        table = _json(path, encoding)
+        table = json_sheet(read_text(path, encoding=encoding))
     elif ".arrow" in suffixes:
         table = _arrow(path)
     else:
@@ -83,7 +84,10 @@ def read_sheet(path: Path, *, encoding: Encoding = "", sheet: str = "", header_r
 
 
 def _read_delimited(path: Path, encoding: Encoding, header_row: int) -> Sheet:
-    table = table_from(read_text(path, encoding=encoding), header_row=header_row)
+    decoded = read_text(path, encoding=encoding)
+    if is_json(decoded.text):
+        return json_sheet(decoded)
+    table = table_from(decoded, header_row=header_row)
     columns = tuple(str(column) for column in table.frame.columns)
     source = Source(
         table.source.file, table.description, len(table.frame), columns, table.notes, table.source.check
@@ -134,9 +138,22 @@ def _json_lines(decoded: Decoded) -> Sheet:
     return _objects(decoded, dict(json_lines(decoded)), "JSON lines")
 
 
-def _json(path: Path, encoding: Encoding) -> Sheet:
+_JSON_START = re.compile(r'\s*(\[\s*)*\{\s*("|\})')
+
+
+def is_json(text: str) -> bool:
+    """Return whether a text begins as JSON does, whatever its file is called.
+
+    Examples
+    --------
+    >>> is_json('[{"item": 1}]'), is_json("[item],sentence"), is_json("{a},b")
+    (True, False, False)
+    """
+    return _JSON_START.match(text) is not None
+
+
+def json_sheet(decoded: Decoded) -> Sheet:
     """Read a list of objects, or JSON lines in a file that is called JSON."""
-    decoded = read_text(path, encoding=encoding)
     try:
         document = parse_json(decoded.text, file=decoded.file, parse_constant=_refuse_constant)
     except _NotFinite as error:

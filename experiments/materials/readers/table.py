@@ -209,9 +209,13 @@ def recognize_kind(sheet: Sheet, mapping: Mapping[str, str] | None) -> tuple[str
             remedy=f"Where each is a condition: --map sentence={JOINT.join(texts)}, "
             "or choose Sentence for all of them on the page.",
         )
-    raise MissingColumns(
+    error = MissingColumns(
         ["sentence (or good and bad, or good_id and bad_id)"], existing=names, file=sheet.file
     )
+    if near := near_columns(names, {"sentence": SENTENCE_FIELDS["sentence"]}).get("sentence"):
+        proposal = f"{' or '.join(near[:3])} may be the sentence: --map sentence={near[0]}."
+        raise BadInput(error.message, file=sheet.file, remedy=f"{proposal} {error.remedy}")
+    raise error
 
 
 def _drop_ambiguous(sheet: Sheet, columns: dict[str, str], mapping: Mapping[str, str]) -> None:
@@ -343,8 +347,11 @@ def _columns_to_check(
             message = f"column {name} names files; sentences are shown as text, without sound or picture."
             yield Finding("warning", "not_shown", message, file=sheet.file)
     missing = {name: field for name, field in SENTENCE_FIELDS.items() if name not in {*columns, *mapping}}
-    for name, column in near_columns(free, missing).items():
-        yield Finding("warning", "near_name", _about_near(sheet, name, column), file=sheet.file)
+    named: set[str] = set()
+    for name, near in near_columns(free, missing).items():
+        for column in [column for column in near if column not in named][:1]:
+            named.add(column)
+            yield Finding("warning", "near_name", _about_near(sheet, name, column), file=sheet.file)
 
 
 def _are_media(sheet: Sheet, column: str) -> bool:

@@ -1,17 +1,22 @@
-"""Wide tables: a row for each sentence and a column for each person, or the other way round."""
+"""Wide tables as rows of one answer each.
+
+Tables with a column for each person or for each sentence, with counts of answers, or with sets of sentences.
+"""
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from analysis.errors import BadInput, UnknownName
 from experiments.materials.delimited import refuse_many_cells
 from judgments.imports.readers.base import Rows
-from judgments.imports.readers.cells import is_empty
+from judgments.imports.readers.cells import is_empty, strip_cell, whole_number
 
 #: Columns that :func:`long_rows` and :func:`answer_rows` make.
 PERSON, ANSWER, ITEM, SENTENCE = "participant", "value", "item", "sentence"
@@ -56,8 +61,8 @@ def answer_rows(
     The name of a column is the item, unless items are given; its cell the value.
     """
     columns = [str(name) for name in rows.frame.columns if name not in answers]
-    made = (ITEM, ANSWER, SENTENCE) if sentences else (ITEM, ANSWER)
-    _refuse_taken(columns, made, rows.file, of="sentences")
+    new_columns = (ITEM, ANSWER, SENTENCE) if sentences else (ITEM, ANSWER)
+    _refuse_taken(columns, new_columns, rows.file, of="sentences")
     parts = []
     _refuse_many_answers(rows, answers, n_columns=len(columns))
     for number, name in enumerate(answers):
@@ -73,6 +78,209 @@ def answer_rows(
     )
 
 
+def count_rows(rows: Rows, columns: Mapping[str, str]) -> tuple[Rows, dict[str, str]]:
+    """Return one row for each of the answers that a table counts, and the columns of the rows.
+
+    Notes
+    -----
+    A count is ``n_yes`` with ``n_no`` or ``n_answers``, or a cell such as ``12 of 20`` or ``12/20``. The file
+    does not say who answered, so that every answer is of a participant of its own.
+    """
+    n_yes, n_answers = _counts(rows, columns)
+    frame = rows.frame.drop(columns=[columns[name] for name in COUNTS if name in columns])
+    _refuse_taken([str(name) for name in frame.columns], (PERSON, ANSWER), rows.file, of="counts")
+    total = int(n_answers.sum())
+    refuse_many_cells(
+        total,
+        len(frame.columns),
+        n_bytes=MAX_LONG_CELLS,
+        file=rows.file,
+        place="the table with a row per answer",
+    )
+    long = frame.loc[frame.index.repeat(n_answers)] if frame.index.is_unique else frame
+    place = np.concatenate([np.arange(count) for count in n_answers]) if total else np.array([], dtype=int)
+    is_yes = place < np.repeat(n_yes, n_answers)
+    people = [f"answer-{number}" for number in range(1, total + 1)]
+    answers: dict[str, Any] = {PERSON: people, ANSWER: np.where(is_yes, "1", "0").astype(object)}
+    long = long.assign(**answers)
+    remaining = {name: column for name, column in columns.items() if name not in COUNTS}
+    return replace(rows, frame=long), {**remaining, "participant": PERSON, "value": ANSWER}
+
+
+COUNTS = ("n_yes", "n_no", "n_answers")
+_SHARE = re.compile(r"(\d+)\s*(?:/|of|von|de|out of)\s*(\d+)", re.IGNORECASE)
+
+
+def _counts(rows: Rows, columns: Mapping[str, str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of answers with yes and of all answers of each row."""
+    cells = rows.frame[columns["n_yes"]].map(strip_cell)
+    shares = cells.map(_SHARE.fullmatch)
+    if shares.notna().all():
+        yes, answers = ([int(match[group]) for match in shares] for group in (1, 2))
+    else:
+        other = next((name for name in ("n_no", "n_answers") if name in columns), "")
+        if not other:
+            raise BadInput(
+                "the counts have no total.",
+                file=rows.file,
+                column=columns["n_yes"],
+                remedy="Map n_no or n_answers to the column of the other count, or write 12 of 20.",
+            )
+        yes = _whole_numbers(rows, columns["n_yes"])
+        answers = _whole_numbers(rows, columns[other])
+        if other == "n_no":
+            answers = [n_yes + n_no for n_yes, n_no in zip(yes, answers, strict=True)]
+    for row, n_yes, n_answers in zip(rows.frame.index, yes, answers, strict=True):
+        if n_yes > n_answers:
+            raise BadInput(
+                f"{n_yes} of {n_answers} answers is no count.",
+                file=rows.file,
+                row=int(row),
+                column=columns["n_yes"],
+                remedy="Correct the row, or map n_no if the other column counts the answers with no.",
+            )
+    return np.array(yes, dtype=int), np.array(answers, dtype=int)
+
+
+def _whole_numbers(rows: Rows, column: str) -> list[int]:
+    numbers = [whole_number(strip_cell(cell).removesuffix(".0")) for cell in rows.frame[column]]
+    for row, cell, number in zip(rows.frame.index, rows.frame[column], numbers, strict=True):
+        if number is None:
+            raise BadInput(
+                f"{cell!r} is no count.",
+                file=rows.file,
+                row=int(row),
+                column=column,
+                remedy="Write whole numbers.",
+            )
+    return [number or 0 for number in numbers]
+
+
+def set_rows(
+    rows: Rows, columns: Mapping[str, str], *, missing: Sequence[str] = ()
+) -> tuple[Rows, dict[str, str]]:
+    """Return one row for each sentence of each best–worst set, and the columns of the rows.
+
+    Notes
+    -----
+    A row of the table is a set: ``options`` are its columns of sentences, joined by ``+``; ``best`` and
+    ``worst`` name a sentence by its text, its column, or its place (from 1, or from 0 where a 0 occurs; a
+    letter). The value is 1 for the best, −1 for the worst, 0 for the others.
+    """
+    names = _option_columns(rows, columns)
+    frame = rows.frame.drop(columns=names)
+    other_columns = [str(name) for name in frame.columns if name not in (columns["best"], columns["worst"])]
+    _refuse_taken(other_columns, (SENTENCE, ANSWER, SET, PLACE), rows.file, of="sets")
+    refuse_many_cells(
+        len(frame) * len(names),
+        len(frame.columns),
+        n_bytes=MAX_LONG_CELLS,
+        file=rows.file,
+        place="the table with a row per sentence",
+    )
+    marked = {mark: rows.frame[columns[mark]].map(strip_cell) for mark in ("best", "worst")}
+    marked = {mark: cells.where(~cells.isin(missing), "") for mark, cells in marked.items()}
+    first = _first_number(marked, names, rows.file)
+    marks = {
+        mark: _marked_places(rows, cells, columns[mark], names, first=first) for mark, cells in marked.items()
+    }
+    for row, best, worst in zip(frame.index, marks["best"], marks["worst"], strict=True):
+        if best == worst and best is not None:
+            raise BadInput(
+                "one sentence is both the best and the worst.",
+                file=rows.file,
+                row=int(row),
+                column=columns["worst"],
+                remedy="Correct the row.",
+            )
+    parts = []
+    for place, name in enumerate(names):
+        values = [
+            "" if best is None or worst is None else str((best == place) - (worst == place))
+            for best, worst in zip(marks["best"], marks["worst"], strict=True)
+        ]
+        cells: dict[str, Any] = {
+            SENTENCE: rows.frame[name],
+            ANSWER: values,
+            SET: range(1, len(frame) + 1),
+            PLACE: str(place + 1),
+        }
+        parts.append(frame[other_columns].assign(**cells))
+    long = pd.concat(parts).sort_values([SET, PLACE], kind="stable")
+    long = long[~is_empty(long[SENTENCE]).to_numpy()].astype({SET: str})
+    note = f"{len(frame)} best–worst sets of up to {len(names)} sentences: {', '.join(names)}"
+    remaining = {name: column for name, column in columns.items() if name not in ("best", "worst", "options")}
+    remaining |= {"sentence": SENTENCE, "value": ANSWER}
+    return replace(rows, frame=long, notes=(*rows.notes, note)), remaining
+
+
+SET, PLACE = "set of sentences", "place in the set"
+
+
+def _option_columns(rows: Rows, columns: Mapping[str, str]) -> list[str]:
+    """Return the columns of a set's sentences: as mapped, else the numbered ones that hold the best."""
+    names = [str(name) for name in rows.frame.columns]
+    if stated := columns.get("options"):
+        return _matching(names, stated.split("+"))
+    families: dict[str, list[str]] = {}
+    for name in names:
+        if match := re.fullmatch(r"(.*?)[ _.\-]?(\d|[A-Fa-f])", name):
+            families.setdefault(match[1].lower(), []).append(name)
+    fitting = [cells for cells in families.values() if 3 <= len(cells) <= MAX_SET]
+    if len(fitting) == 1:
+        return fitting[0]
+    raise BadInput(
+        "the columns with the sentences of a set are not known.",
+        file=rows.file,
+        remedy="Name them: --map options=item1+item2+item3+item4, or options=item*.",
+    )
+
+
+MAX_SET = 6
+
+
+def _first_number(marked: Mapping[str, "pd.Series[str]"], names: Sequence[str], file: str) -> int:
+    """Return whether places count from 0 or from 1, by the numbers that occur."""
+    cells = {cell for column in marked.values() for cell in column.unique()}
+    numbers = {number for cell in cells if (number := whole_number(cell)) is not None}
+    if numbers and not numbers & {0, len(names)}:
+        raise BadInput(
+            f"the places {', '.join(map(str, sorted(numbers)))} may count from 0 or from 1.",
+            file=file,
+            remedy="Write the sentences or the names of their columns as best and worst.",
+        )
+    return 0 if 0 in numbers else 1
+
+
+def _marked_places(
+    rows: Rows, cells: "pd.Series[str]", column: str, names: Sequence[str], *, first: int
+) -> list[int | None]:
+    """Return the place, from 0, of the sentence that each row marks; None where it marks none."""
+    texts = rows.frame[list(names)].to_numpy().tolist()
+    simple = [name.casefold() for name in names]
+    places: list[int | None] = []
+    for row, cell, options in zip(rows.frame.index, cells, texts, strict=True):
+        place = None
+        if cell in options:
+            place = options.index(cell)
+        elif cell.casefold() in simple:
+            place = simple.index(cell.casefold())
+        elif (number := whole_number(cell)) is not None:
+            place = number - first
+        elif re.fullmatch(r"[A-Fa-f]", cell):
+            place = ord(cell.casefold()) - ord("a")
+        if cell and (place is None or not 0 <= place < len(names)):
+            raise BadInput(
+                f"{cell[:60]!r} is no sentence of the set.",
+                file=rows.file,
+                row=int(row),
+                column=column,
+                remedy=f"Write the sentence, its column ({', '.join(names)}) or its place.",
+            )
+        places.append(place)
+    return places
+
+
 def _matching(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
     unknown = [pattern for pattern in patterns if not any(fnmatchcase(name, pattern) for name in names)]
     if unknown:
@@ -80,8 +288,8 @@ def _matching(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
     return [name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns)]
 
 
-def _refuse_taken(columns: Sequence[str], made: Sequence[str], file: str, *, of: str) -> None:
-    taken = [name for name in made if name in columns]
+def _refuse_taken(columns: Sequence[str], new_columns: Sequence[str], file: str, *, of: str) -> None:
+    taken = [name for name in new_columns if name in columns]
     if taken:
         raise BadInput(
             f"the table has this column beside those of single {of}.",

@@ -157,6 +157,52 @@ def read_answers(
     return Answers(reading.cells, values, task, scale, tuple(reading.notes), tuple(reading.warnings))
 
 
+BEST_WORST = "best_worst"
+_MARKS = {"best": 1.0, "worst": -1.0, "1": 1.0, "-1": -1.0, "0": 0.0, "": 0.0}
+
+
+def read_marks(
+    cells: pd.Series, sets: pd.Series, options: SourceOptions, *, column: str, file: str
+) -> Answers:
+    """Read the marks of best–worst sets, one row for each sentence: 1 the best, −1 the worst, 0 the others.
+
+    Raises
+    ------
+    BadInput
+        Where a set has two sentences of a mark, or only one mark.
+    """
+    reading = _Reading(cells.map(strip_cell), column, file, options)
+    _empty_missing(reading)
+    marks = {**_MARKS, **{_key(label): _MARKS.get(_key(word)) for label, word in options.labels.items()}}
+    unknown = [level for level in reading.levels if marks.get(_key(level)) is None]
+    if unknown:
+        raise reading.fail(
+            f"{unknown[0]!r} is no mark of a best–worst set.",
+            "Write best, worst or nothing (also 1, -1, 0), or give meanings: --labels most=best least=worst.",
+            level=unknown[0],
+        )
+    values = reading.cells.map({level: marks[_key(level)] for level in reading.cells.unique()}).astype(
+        "float64"
+    )
+    keys = sets.to_numpy()
+    n_best, n_worst = ((values == mark).groupby(keys).transform("sum") for mark in (1.0, -1.0))
+    is_silent = ((n_best == 0) & (n_worst == 0)).to_numpy()
+    is_wrong = ~is_silent & ((n_best != 1) | (n_worst != 1)).to_numpy()
+    if is_wrong.any():
+        raise BadInput(
+            "a set needs one best and one worst sentence.",
+            file=file,
+            row=int(values.index[is_wrong][0]),
+            column=column,
+            remedy="Map set to the column that names the set of each row, or correct the marks.",
+        )
+    words = values.map({1.0: "best", -1.0: "worst", 0.0: ""})
+    notes = [f"task {BEST_WORST}: one best and one worst sentence of each set", *reading.notes]
+    return Answers(
+        words.where(~is_silent, ""), values.where(~is_silent), BEST_WORST, (-1.0, 1.0), tuple(notes)
+    )
+
+
 def _refuse_no_choice(reading: _Reading, values: pd.Series) -> None:
     between = values[values.notna() & ~values.isin((0.0, 1.0))]
     level = str(reading.cells[between.index[0]]) if between.index.is_unique else None
@@ -424,12 +470,12 @@ def _ask_about_codes(reading: _Reading, values: pd.Series, clues: Clues, *, is_e
             )
         return
     listed = ", ".join(f"{code:g} ({int(counts[code])})" for code in stray)
-    rest = answered[~answered.isin(stray)]
+    others = answered[~answered.isin(stray)]
     codes = " ".join(f"{code:g}" for code in stray)
     first = values.index[values.isin(stray)][0]
     raise BadInput(
-        f"of {plural(len(answered), 'answer')}, {listed} stand apart from the others ({rest.min():g} to "
-        f"{rest.max():g}).",
+        f"of {plural(len(answered), 'answer')}, {listed} stand apart from the others ({others.min():g} to "
+        f"{others.max():g}).",
         file=reading.file,
         row=int(first),
         column=reading.column,
@@ -453,11 +499,16 @@ def stray_codes(counts: pd.Series, *, is_index: bool = False) -> list[float]:
     positive = levels[levels >= 0]
     if len(positive) and levels[0] < 0 and not _is_scale_below_zero(levels[levels < 0], positive[-1]):
         stray |= {level for level in levels if level < 0}
-    rest = np.array([level for level in levels if level not in stray])
-    stray |= _codes_above(rest, counts)
-    rest = np.array([level for level in rest if level not in stray])
-    is_odd = len(rest) > 3 and rest[0] == 0 and rest[-1] in (3, 5, 7, 9, 11) and (rest % 1 == 0).all()
-    if is_odd and not is_index and counts[0.0] < counts[rest].sum() / (rest[-1] + 1):
+    inside_scale = np.array([level for level in levels if level not in stray])
+    stray |= _codes_above(inside_scale, counts)
+    inside_scale = np.array([level for level in inside_scale if level not in stray])
+    is_odd = (
+        len(inside_scale) > 3
+        and inside_scale[0] == 0
+        and inside_scale[-1] in (3, 5, 7, 9, 11)
+        and (inside_scale % 1 == 0).all()
+    )
+    if is_odd and not is_index and counts[0.0] < counts[inside_scale].sum() / (inside_scale[-1] + 1):
         stray.add(0.0)
     few = sum(counts[level] for level in stray) <= 0.4 * total
     return sorted(map(float, stray)) if few else []

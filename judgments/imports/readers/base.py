@@ -1,5 +1,6 @@
 """Result of every reader: trials with answers, sessions, participants."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -125,7 +126,7 @@ class JudgmentFile:
         Its name.
     task : str
         Name of the task, such as ``likert``.
-    judgments : DataFrame, one row per trial
+    judgments : DataFrame, one row per trial, in best–worst scaling per sentence of each trial
         :data:`TRIAL_DEFAULTS` and the columns of ``extra``. In forced choice ``good_text`` and
         ``bad_text`` are the members and ``value`` is 1 where the good one was chosen; where ``labelled``
         is False the file does not say which one is good, and *good* is the one shown first.
@@ -176,6 +177,8 @@ class JudgmentFile:
     def counts(self) -> dict[str, Any]:
         """Numbers of participants, sessions and judgments, by status and kind."""
         trials = self.judgments
+        if self.task == "best_worst":  # a row for each sentence of a set
+            trials = trials.drop_duplicates(["session", "position"])
         return {
             "participants": len(self.participants),
             "sessions": len(self.sessions),
@@ -252,6 +255,27 @@ def check_within_scale(
             remedy="Correct it, name codes for no answer (--missing), or give the ends of the scale "
             "(--scale-low, --scale-high).",
         )
+
+
+_CONTROL = re.compile("[\x00-\x1f\x7f]")
+
+
+def refuse_control_characters(read: JudgmentFile) -> None:
+    """Refuse names of participants, sessions, lists, columns and questions with a control character."""
+    names: dict[str, Sequence[str] | pd.Series] = {
+        "participant": read.participants["participant"],
+        "session": read.sessions["session"],
+        "list": read.sessions["list"],
+        "name of a column": read.extra,
+        "name of a question": read.questions,
+    }
+    for what, texts in names.items():
+        if wrong := next((text for text in texts if _CONTROL.search(str(text))), None):
+            raise BadInput(
+                f"the {what} {wrong!r} has a control character.",
+                file=read.file,
+                remedy="Delete it in the file.",
+            )
 
 
 def _end(end: float | None) -> str:

@@ -171,4 +171,4 @@ def whole_number(text: str) -> int | None:
     return int(text) if re.fullmatch(r"\d{1,9}", text.strip()) else None
 
 
-TASKS = ("forced_choice", "likert", "yes_no", "magnitude_estimation", "slider")
+TASKS = ("forced_choice", "likert", "yes_no", "magnitude_estimation", "slider", "best_worst")

@@ -47,6 +47,7 @@ _NAMES = {
     "label": "type",
     "latin square group": "group",
     "field name": "field",
+    "field value": "value",
     "value": "value",
     "sentence (or sentence md5)": "sentence",
     "question (null if none)": "question",

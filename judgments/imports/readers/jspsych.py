@@ -117,7 +117,16 @@ def _with_variables(trial: Trial) -> Trial:
     if not isinstance(variables, Mapping):
         return trial
     rest = {name: cell for name, cell in trial.items() if name != "timeline_variables"}
-    return {**{str(name): cell for name, cell in variables.items()}, **rest}
+    return {**_flat_fields(variables), **rest}
+
+
+def _flat_fields(variables: Mapping[Any, Any]) -> Trial:
+    """Return variables with those that are objects replaced by their own fields."""
+    fields: Trial = {}
+    for name, cell in variables.items():
+        inner = _flat_fields(cell) if isinstance(cell, Mapping) else {str(name): cell}
+        fields |= {field: value for field, value in inner.items() if field not in fields}
+    return fields
 
 
 def _parse_cell(cell: Any) -> Any:
@@ -277,6 +286,7 @@ def _clues(judged: pd.DataFrame, answers: pd.Series, file: str) -> tuple[Clues, 
             remedy=f"Import one kind: --where trial_type={names[0]}.",
         )
     is_index = any("button" in name or "likert" in name for name in names) or "button_pressed" in judged
+    is_index |= "button" in str(answers.name)
     if answers.name in _STATED or not is_index:
         task = next(iter(tasks)) if len(tasks) == 1 else ""
         return Clues(task, f"as trial_type {names[0]!r} states" if task else ""), answers

@@ -154,9 +154,7 @@ class _Formats:
         turn = _columns(self.group[self.n_lines % len(self.group)])
         self.n_lines += 1
         if len(cells) > 2 and cells[2].strip() == "Form":
-            forms = [
-                names for names in (turn, *self.lists.values()) if "Field name" in names or "field" in names
-            ]
+            forms = [names for names in (turn, *self.lists.values()) if "Field name" in names]
             if forms and len(cells) > len(forms[0]):
                 return forms[0], _with_commas(cells, forms[0])
         return (turn if len(turn) == len(cells) else self.lists.get(len(cells))), cells
@@ -164,7 +162,8 @@ class _Formats:
 
 def _with_commas(cells: list[str], names: list[str]) -> list[str]:
     """Join the cells that commas in an answer made too many."""
-    place, surplus = names.index("value"), len(cells) - len(names)
+    place = next(names.index(name) for name in ("Field value", "value") if name in names)
+    surplus = len(cells) - len(names)
     answer = ",".join(cells[place : place + surplus + 1])
     return [*cells[:place], answer, *cells[place + surplus + 1 :]]
 

@@ -96,7 +96,7 @@ PRESETS: Mapping[str, Preset] = {
         not_kept=("participant.mturk*", "participant.ip*", "participant.time*", "participant._*"),
     ),
     "label-studio": Preset(
-        "Label Studio: JSON or JSON-MIN",
+        "Label Studio: JSON, JSON-MIN, CSV or TSV",
         ("annotations|annotator", "data|annotation_id"),
         shapes.label_studio_rows,
         {
@@ -108,8 +108,8 @@ PRESETS: Mapping[str, Preset] = {
         not_kept=("created_at", "updated_at", "meta"),
     ),
     "potato": Preset(
-        "Potato: annotated_instances as CSV, TSV or JSONL, or user_state.json",
-        ("user|user_id", "instance_id|id", "*:::*|label_annotations"),
+        "Potato: exports as CSV, TSV or JSONL, or user_state.json",
+        ("user|user_id", "instance_id|id", "*:::*|*.*|label_annotations|labels"),
         shapes.potato_rows,
         {
             "participant": ("user", "user_id"),
@@ -117,7 +117,7 @@ PRESETS: Mapping[str, Preset] = {
             "sentence": ("displayed_text",),
             "position": ("position",),
         },
-        not_kept=("span_annotations", "behavioral_data"),
+        not_kept=("span_annotations", "behavioral_data", "spans", "links", "*._*"),
     ),
 }
 

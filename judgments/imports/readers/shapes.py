@@ -4,6 +4,7 @@ import html
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -328,29 +329,60 @@ def _apps(fields: Sequence[tuple[str, str, int, str]]) -> list[tuple[str, set[tu
 
 
 def label_studio_rows(rows: Rows, options: SourceOptions) -> Shaped:
-    """Read tasks of Label Studio (JSON or JSON-MIN): one judgment for each annotation."""
+    """Read tasks of Label Studio (JSON, or JSON-MIN, CSV and TSV): one judgment for each annotation."""
     notes = {"skipped (was_cancelled)": 0, "without a rating, number or choice": 0}
     records: list[dict[str, Any]] = []
     lines: list[int] = []
     wanted = options.mapping.get("value", "").removesuffix(_CLASH)
     for line, task in _records(rows):
-        made = [task] if "annotator" in task else _annotations(task, line, rows.file, notes, wanted)
-        records += made
-        lines += [int(line)] * len(made)
-    frame = _label_frame(records, lines, rows.file).rename_axis("task").map(_only_label)
+        annotations = [_flat_annotation(task)] if "annotator" in task else []
+        annotations = annotations or _annotations(task, line, rows.file, notes, wanted)
+        records += annotations
+        lines += [int(line)] * len(annotations)
+    frame = _label_frame(records, lines, rows.file).rename_axis("task")
+    answers = _label_studio_answers(frame)
+    is_rating = frame.map(lambda cell: _is_result(cell) and "rating" in cell[0])
+    frame = frame.map(_only_label)
     rows = replace(rows, frame=frame.where(frame.notna(), "").map(as_text))
     for reason, number in notes.items():
         if number:
             rows = with_note(rows, f"{plural(number, 'annotation')} left out: {reason}")
-    return _one_answer(rows, options, _label_studio_answers(frame))
+    shaped, mapping = _one_answer(rows, options, answers)
+    own = mapping["value"].removesuffix(_CLASH)
+    if any(is_rating[name].any() for name in (f"answer:{own}", own) if name in is_rating):
+        shaped = replace(shaped, frame=shaped.frame.assign(response_type="rating"))
+    return shaped, mapping
+
+
+def _flat_annotation(record: dict[str, Any]) -> dict[str, Any]:
+    """Return an annotation of JSON-MIN, CSV or TSV with its answers parsed and its time in milliseconds."""
+    cells = {name: _parse_label(cell) for name, cell in record.items()}
+    seconds = pd.to_numeric(cells.pop("lead_time", None), errors="coerce")
+    return cells if seconds is None or pd.isna(seconds) else {**cells, "rt_ms": float(seconds) * 1000}
+
+
+def _parse_label(cell: Any) -> Any:
+    """Return the list or object that a cell of CSV holds as JSON."""
+    if isinstance(cell, str) and cell[:2] in ("[{", '{"'):
+        with suppress(NotJSON):
+            return parse_json(cell, file="")
+    return cell
+
+
+_RESULTS = ("rating", "number", "selected", "choices")
 
 
 def _only_label(cell: Any) -> Any:
-    """Return the answer of JSON-MIN's list with one result, such as ``[{"rating": 4}]``."""
-    if isinstance(cell, list) and len(cell) == 1 and isinstance(cell[0], dict):
-        answers = [cell[0][name] for name in ("rating", "number", "selected") if name in cell[0]]
-        return answers[0] if answers else cell
+    """Return the answer of a list with one result, such as ``[{"rating": 4}]``; other cells as they are."""
+    if _is_result(cell):
+        answer = next(cell[0][name] for name in _RESULTS if name in cell[0])
+        return answer[0] if isinstance(answer, list) and len(answer) == 1 else answer
     return cell
+
+
+def _is_result(cell: Any) -> bool:
+    is_single = isinstance(cell, list) and len(cell) == 1 and isinstance(cell[0], dict)
+    return is_single and bool(set(_RESULTS) & set(cell[0]))
 
 
 def _records(rows: Rows) -> list[tuple[int, dict[str, Any]]]:
@@ -377,7 +409,7 @@ def _annotations(
             column="annotations" if isinstance(data, dict) else "data",
             remedy="Export as JSON; without annotations there is nothing to import.",
         )
-    made = []
+    judgments = []
     for annotation in annotations:
         results = annotation.get("result") if isinstance(annotation, dict) else None
         if not isinstance(results, list):
@@ -403,7 +435,7 @@ def _annotations(
             continue
         person = annotation.get("completed_by")
         seconds = annotation.get("lead_time")
-        made.append(
+        judgments.append(
             {
                 "task_id": task.get("id", line),
                 **data,
@@ -412,7 +444,7 @@ def _annotations(
                 **answers,
             }
         )
-    return made
+    return judgments
 
 
 def _result_value(result: Mapping[str, Any], line: int, file: str) -> Any:
@@ -429,22 +461,30 @@ def _result_value(result: Mapping[str, Any], line: int, file: str) -> Any:
                 remedy="Correct the annotation in Label Studio, or import another question (map value).",
             )
         answer = answer[0]
-    return answer
+    return [{"rating": answer}] if kind == "rating" else answer
 
 
 def _label_studio_answers(frame: pd.DataFrame) -> list[str]:
+    """Return the columns of questions: by their results, by their place in JSON-MIN, else by name."""
     names = [str(name) for name in frame.columns]
     own = [name for name in names if name.startswith("answer:")]
-    if own:
-        return own
-    return [name for name in names if simple_name(name) in {*_ANSWERS, "choice"}]
+    own = own or [name for name in names if frame[name].map(_is_result).any()]
+    if not own and {"id", "annotator"} <= set(names) and names.index("id") < names.index("annotator"):
+        own = names[names.index("id") + 1 : names.index("annotator")]  # of JSON-MIN; CSV sorts its columns
+    own = own or [name for name in names if simple_name(name) in {*_ANSWERS, "choice"}]
+    return own or [name for name in names if name not in _OF_ANNOTATIONS]
+
+
+_OF_ANNOTATIONS = ("id", "annotation_id", "annotator", "created_at", "updated_at", "rt_ms")
 
 
 def potato_rows(rows: Rows, options: SourceOptions) -> Shaped:
     """Read Potato's annotations: a row for each user and instance, a column for each label of a schema."""
-    frame = rows.frame
+    frame = rows.frame.rename(columns={"labels": "label_annotations"})  # so called in exports/jsonl
     if "label_annotations" in frame.columns:
-        frame = _spread_labels(rows)
+        frame = _spread_labels(replace(rows, frame=frame))
+    else:
+        frame = frame.rename(columns={name: _with_colons(str(name)) for name in frame.columns})
     labels = [str(name) for name in frame.columns if ":::" in str(name)]
     schemas: dict[str, list[str]] = {}
     for name in labels:
@@ -453,17 +493,36 @@ def potato_rows(rows: Rows, options: SourceOptions) -> Shaped:
         raise BadInput(
             "no column is a label of a schema.",
             file=rows.file,
-            remedy="Potato writes them as schema:::label; give annotated_instances.csv, .tsv or .jsonl.",
+            remedy="Potato writes them as schema.label; give the annotations of its exports (csv, tsv or "
+            "jsonl), or user_state.json.",
         )
     texts = frame.where(frame.notna(), "").map(as_text)
+    wanted = options.mapping.get("value", "").removesuffix(_CLASH)
     chosen = {
         f"answer:{schema}": _chosen_labels(texts[names], schema, rows.file)
         for schema, names in schemas.items()
+        if wanted in (schema, "") or wanted not in schemas
     }
     kept = texts.drop(columns=labels).assign(**chosen)
+    shown = schemas.get(wanted) or (next(iter(schemas.values())) if len(schemas) == 1 else [])
+    if shown and all(name.endswith(":::slider") for name in shown):
+        kept["response_type"] = "slider"
     if "displayed_text" in kept.columns:
         kept["displayed_text"] = kept["displayed_text"].map(plain)
     return _one_answer(replace(rows, frame=kept), options, list(chosen))
+
+
+def _with_colons(name: str) -> str:
+    """Return the name of a label's column as former versions of Potato wrote it.
+
+    Examples
+    --------
+    >>> _with_colons("rating.5"), _with_colons("rating._spans"), _with_colons("rating:::scale_5")
+    ('rating:::5', 'rating._spans', 'rating:::scale_5')
+    """
+    schema, dot, label = name.partition(".")
+    is_label = dot and schema and ":::" not in name and not label.startswith("_")
+    return f"{schema}:::{label}" if is_label else name
 
 
 def _spread_labels(rows: Rows) -> pd.DataFrame:
@@ -492,11 +551,7 @@ def _chosen_labels(cells: pd.DataFrame, schema: str, file: str) -> list[str]:
     """Return the label that is filled in each row: its number on a scale, else its name."""
     answers = []
     for line, row in zip(cells.index, cells.to_dict("records"), strict=True):
-        filled = [
-            (str(name), cell)
-            for name, cell in row.items()
-            if strip_cell(cell) and parse_flag(cell) is not False
-        ]
+        filled = [(str(name), cell) for name, cell in row.items() if _is_chosen(str(name), cell)]
         if len(filled) > 1:
             raise BadInput(
                 f"{len(filled)} labels are chosen where a judgment has one.",
@@ -507,6 +562,22 @@ def _chosen_labels(cells: pd.DataFrame, schema: str, file: str) -> list[str]:
             )
         answers.append(_label_value(*filled[0]) if filled else "")
     return answers
+
+
+def _is_chosen(name: str, cell: str) -> bool:
+    """Return whether a label is chosen: its cell is filled, and neither false nor 0 unless that is the label.
+
+    Examples
+    --------
+    >>> _is_chosen("ok:::yes", "false"), _is_chosen("ok:::no", "no"), _is_chosen("slide:::slider", "0")
+    (False, True, True)
+    """
+    label = name.split(":::", 1)[1]
+    is_value = label in _VALUES and not cell.strip().isalpha()
+    return bool(strip_cell(cell)) and (is_value or cell.strip() == label or parse_flag(cell) is not False)
+
+
+_VALUES = ("text_box", "slider", "number")  # labels whose cell is the answer
 
 
 def _label_value(name: str, cell: str) -> str:
@@ -520,7 +591,7 @@ def _label_value(name: str, cell: str) -> str:
     label = name.split(":::", 1)[1]
     if match := re.fullmatch(r"(?:scale[_ ])?(\d+)", label):
         return match[1]
-    return cell if label in ("text_box", "slider", "number") else label
+    return cell if label in _VALUES else label
 
 
 def _one_answer(rows: Rows, options: SourceOptions, names: Sequence[str]) -> Shaped:

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from analysis.errors import BadInput, MissingColumns
-from experiments.materials.delimited import read_table
+from experiments.materials.delimited import table_from
 from experiments.materials.encoding import Encoding, read_text
 from experiments.materials.readers.dataset_folders import is_dataset
-from experiments.materials.readers.sheets import check_parquet, json_lines, object_frame, read_sheet
+from experiments.materials.readers.sheets import check_parquet, is_json, json_sheet, read_sheet
 from experiments.materials.readers.spreadsheets import is_spreadsheet, read_spreadsheet
 from experiments.materials.readers.tool_files import (
     ToolFile,
@@ -20,13 +20,31 @@ from experiments.materials.readers.tool_files import (
     find_tool_by_columns,
     refuse_unreadable,
 )
-from experiments.materials.schema import Field, expected_status, near_columns, recognize_columns, simple_name
-from judgments.imports.readers.annotators import answer_columns, answer_rows, long_rows, people_columns
+from experiments.materials.schema import (
+    NEAR_NAMES,
+    Field,
+    expected_status,
+    near_columns,
+    recognize_columns,
+    simple_name,
+)
+from judgments.imports.readers.annotators import (
+    PLACE,
+    SET,
+    answer_columns,
+    answer_rows,
+    count_rows,
+    long_rows,
+    people_columns,
+    set_rows,
+)
 from judgments.imports.readers.answers import (
+    BEST_WORST,
     Clues,
     Pairs,
     point_decimals,
     read_answers,
+    read_marks,
     select_rows,
     stated_task,
 )
@@ -49,7 +67,7 @@ from judgments.imports.readers.cells import (
     strip_cell,
     without_headers,
 )
-from judgments.imports.readers.shapes import without
+from judgments.imports.readers.shapes import as_text, without
 
 _FIELDS = (
     Field(
@@ -107,6 +125,12 @@ _FIELDS = (
     Field("bad", "Text of the unacceptable member (forced choice).", ("sentence_bad", "bad_sentence")),
     Field("good_id", "sentence_id of the acceptable member (forced choice)."),
     Field("bad_id", "sentence_id of the unacceptable member (forced choice)."),
+    Field(
+        "first",
+        "Text of the member shown first, with expected_first (forced choice).",
+        ("first_sentence", "left_sentence"),
+    ),
+    Field("second", "Text of the member shown second.", ("second_sentence", "right_sentence")),
     Field("shown_first", "sentence_id of the member shown first (forced choice)."),
     Field("expected_first", "Whether the acceptable member was shown first (forced choice)."),
     Field(
@@ -114,6 +138,19 @@ _FIELDS = (
         "The answer on the scale; forced choice: 1 good member, 0 the other.",
         ("judgment", "judgement", "rating", "raw_judgment"),
     ),
+    Field(
+        "best",
+        "Best–worst scaling: the best sentence of the set of the row.",
+        ("best_item", "bestitem", "best_sentence"),
+    ),
+    Field("worst", "The worst sentence of the set.", ("worst_item", "worstitem", "worst_sentence")),
+    Field("options", "Columns of the sentences of the set, joined by +."),
+    Field("set", "The set, where each row is one of its sentences (best–worst scaling).", ("set_id",)),
+    Field(
+        "n_yes", "Counts: number of answers with yes (with the expected member), or 12 of 20.", ("yes_count",)
+    ),
+    Field("n_no", "Counts: number of answers with no.", ("no_count",)),
+    Field("n_answers", "Counts: number of all answers.", ("n_judgments", "n_responses")),
     Field("response", "The answer as recorded; used as the value where there is no value column."),
     Field("correct", "Whether a catch or practice trial was answered as intended."),
     Field("rt_ms", "From onset to answer, in ms.", ("rt", "reaction_time", "reaction_time_ms")),
@@ -164,7 +201,7 @@ def build_sessions(frame: pd.DataFrame, columns: Columns, *, file: str) -> pd.Da
 
 
 def _refuse_unclear(names: pd.Series, people: pd.Series, *, column: str, file: str) -> None:
-    unnamed = people.index[is_empty(people)]
+    unnamed = people.index[people.str.strip() == ""]
     if len(unnamed):
         raise BadInput(
             "the participant is empty.",
@@ -251,6 +288,7 @@ def _native(frame: pd.DataFrame, columns: Columns) -> tuple[dict[Any, bool | Non
 
 _JOINT = ":"
 _JUDGED = {"item", "sentence_id", "sentence", "pair_id", "good"}
+OPTIONS = "options"  # field of several columns, which patterns may name
 #: Columns that identify a person; they are never stored.
 NEVER_KEPT = frozenset({"ip", "ip_address", "ipaddress", "email", "e_mail", "phone"})
 
@@ -291,7 +329,7 @@ def table_rows(path: Path, *, encoding: Encoding = "", sheet: str = "") -> Rows:
     """Read the rows of a table as text; the index is the line of the file."""
     refuse_unreadable(path)
     name = path.name.removesuffix(".gz")
-    if is_dataset(path) or name.endswith(".json"):
+    if is_dataset(path):
         dataset = read_sheet(path, encoding=encoding, sheet=sheet)
         texts = dataset.frame.where(dataset.frame.notna(), "").map(str)
         source = dataset.source
@@ -307,18 +345,12 @@ def table_rows(path: Path, *, encoding: Encoding = "", sheet: str = "") -> Rows:
             raise BadInput(f"is no Parquet file ({error}).", file=path.name) from None
         texts = frame.astype(object).where(frame.notna(), "").map(str)
         return Rows(texts.set_axis(range(1, len(texts) + 1)), path.name, "Parquet")
-    if name.endswith((".jsonl", ".ndjson")):
-        decoded = read_text(path, encoding=encoding)
-        lines = list(json_lines(decoded))
-        frame = object_frame(
-            [fields for _, fields in lines],
-            [line for line, _ in lines],
-            n_bytes=len(decoded.text),
-            file=path.name,
-        )
-        texts = frame.where(frame.notna(), "").map(str)
-        return Rows(texts, path.name, f"{decoded.description}, JSON lines", inferred=decoded.check)
-    delimited = read_table(path, encoding=encoding)
+    decoded = read_text(path, encoding=encoding)
+    if name.endswith((".json", ".jsonl", ".ndjson")) or is_json(decoded.text):
+        objects = json_sheet(decoded)
+        texts = objects.frame.where(objects.frame.notna(), "").map(as_text)
+        return Rows(texts, path.name, objects.source.description, inferred=decoded.check)
+    delimited = table_from(decoded)
     return Rows(
         without_headers(delimited.frame),
         path.name,
@@ -334,8 +366,19 @@ def judgments_from_rows(
     """Convert rows to judgments; ``clues`` are what the tool states about the answers."""
     rows = replace(rows, frame=select_rows(rows.frame, options.where, file=rows.file))
     refuse_empty(rows.frame, file=rows.file, remedy="Give one judgment per row.")
-    frame, mapping, joined = _join_columns(rows, options.mapping)
+    plain = {name: column for name, column in options.mapping.items() if name != OPTIONS}
+    frame, mapping, joined = _join_columns(rows, plain)
     columns, remarks = _recognize(frame, mapping, joined, rows.file)
+    if options.mapping.get(OPTIONS):
+        columns[OPTIONS] = options.mapping[OPTIONS]
+    n_rows, is_counted = len(frame), "n_yes" in columns
+    rows, columns = _one_answer_a_row(replace(rows, frame=frame), columns, options)
+    frame = rows.frame
+    if is_counted:
+        remarks.append(
+            f"{n_rows} rows of counts are {len(frame)} answers. The file does not say who gave them: each "
+            "counts as that of a participant of its own."
+        )
     _require(columns, frame, rows.file)
     if "delimiter" in rows.description and "delimiter comma" not in rows.description:
         numeric = [columns[name] for name in ("value", "response", "rt_ms", "modulus") if name in columns]
@@ -346,14 +389,18 @@ def judgments_from_rows(
     frame = rows.frame
     refuse_empty(frame, file=rows.file, remedy="Give one judgment per row.")
     clues = clues or stated_task(frame, columns, answer=answer, file=rows.file)
-    read = read_answers(
-        frame[answer],
-        options,
-        column=answer,
-        file=rows.file,
-        clues=clues,
-        pairs=_pairs(frame, columns, options),
-    )
+    if (options.task or clues.task) == BEST_WORST:
+        frame = _with_sets(frame, columns)
+        read = read_marks(frame[answer], frame[SET], options, column=answer, file=rows.file)
+    else:
+        read = read_answers(
+            frame[answer],
+            options,
+            column=answer,
+            file=rows.file,
+            clues=clues,
+            pairs=_pairs(frame, columns, options),
+        )
     trials, notes = _trials(frame, columns, read.values, rows.file)
     given = trials["response"].where(read.cells.to_numpy() != "", "")
     trials = trials.assign(response=given)
@@ -391,6 +438,56 @@ def _is_nothing(frame: pd.DataFrame, columns: Columns, answer: str) -> "pd.Serie
     return is_left_out
 
 
+def _one_answer_a_row(
+    rows: Rows, columns: dict[str, str], options: SourceOptions
+) -> tuple[Rows, dict[str, str]]:
+    """Return tables of counts, sets or members by their places as rows of one answer, and their columns."""
+    if "n_yes" in columns:
+        return count_rows(rows, columns)
+    if {"best", "worst"} <= set(columns):
+        rows, columns = set_rows(rows, columns, missing=options.missing)
+        return replace(rows, frame=rows.frame.assign(task=BEST_WORST)), {**columns, "task": "task"}
+    if {"first", "second"} <= set(columns) and not {"good", "bad"} & set(columns):
+        return _members_by_place(rows, columns)
+    return rows, columns
+
+
+def _members_by_place(rows: Rows, columns: dict[str, str]) -> tuple[Rows, dict[str, str]]:
+    """Return the members of pairs as good and bad, by the column that says whether the good one was first."""
+    flags = _flags(rows.frame, columns, "expected_first")
+    if flags is None or pd.isna(flags).any():
+        raise BadInput(
+            "the pairs have no expected member.",
+            file=rows.file,
+            row=None if flags is None else int(rows.frame.index[pd.isna(flags)][0]),
+            column=columns.get("expected_first", columns["first"]),
+            remedy="Map expected_first to the column that is true where the first member is the expected.",
+        )
+    is_first = flags.astype(bool)
+    first, second = (rows.frame[columns[name]].to_numpy() for name in ("first", "second"))
+    members = {"good": np.where(is_first, first, second), "bad": np.where(is_first, second, first)}
+    taken = [name for name in members if name in rows.frame.columns]
+    if taken:
+        raise BadInput(
+            "the table has this column beside the members by their places.",
+            file=rows.file,
+            column=taken[0],
+            remedy="Map good and bad, or rename the column.",
+        )
+    return replace(rows, frame=rows.frame.assign(**members)), {**columns, "good": "good", "bad": "bad"}
+
+
+def _with_sets(frame: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
+    """Add the set of each row of a long table: the stated one, or the trial's position, in its session."""
+    if SET in frame.columns:
+        return frame
+    names = [columns[name] for name in ("set", "position") if name in columns][:1]
+    cells = session_names(frame, columns)
+    for name in names:
+        cells = cells + "\0" + frame[name]
+    return frame.assign(**{SET: cells})
+
+
 def _recognize(
     frame: pd.DataFrame, mapping: Mapping[str, str], joined: set[str], file: str
 ) -> tuple[dict[str, str], list[str]]:
@@ -419,54 +516,20 @@ def _recognize(
     return columns, warnings + near_names(names, columns, mapping)
 
 
-#: Our column → names that may stand for it and are proposed, not taken.
-NEAR_NAMES: Mapping[str, tuple[str, ...]] = {
-    ours: tuple(names.split())
-    for ours, names in (
-        (
-            "participant",
-            "subj subjectid subjid subj_id subject_nr subject_number ppt ppt_id pid prolific_pid prolific_id "
-            "prolificid user user_id userid respondent respondent_id informant speaker annotator "
-            "annotator_id anon_id random_id participant_nr participant_no participant_number "
-            "participantnumber turker judge coder responseid",
-        ),
-        (
-            "item",
-            "itemnum itemno itemnr item_num item_no item_nr itemnumber item_code items stim stim_id stimid "
-            "stimulus_number lexicalization lex lexset frame_id set itemset item_set",
-        ),
-        ("condition", "condition_name conditions condition_id cond_id conditionid cnd cell"),
-        ("sentence", "sent stim_text stimulus_text target_sentence utterance item_text sentences"),
-        (
-            "value",
-            "score scores resp answer answers rating_value judgments judgements ratings acceptability_rating "
-            "rate choice response_value likert slider slider_value estimate acceptability_judgment "
-            "likert_rating zscore naturalness",
-        ),
-        ("rt_ms", "response_time responsetime rt_in_ms latency reactiontime duration time_taken"),
-        ("kind", "type trialtype itemtype stimulus_type exp_type is_filler filler"),
-        ("expected", "expected_status label gold correct_answer good_bad"),
-    )
-}
-
-
 def near_names(names: list[str], columns: Mapping[str, str], mapping: Mapping[str, str]) -> list[str]:
     """Return warnings that propose columns for fields that no column has."""
-    warnings = []
     taken = {*columns.values(), *mapping.values()}
-    for ours, aliases in NEAR_NAMES.items():
-        is_answered = ours == "value" and "response" in columns
-        is_paired = ours == "sentence" and "good" in columns
-        if ours in columns or ours in mapping or is_answered or is_paired:
-            continue
-        free = [name for name in names if name not in taken]
-        near = [name for name in free if simple_name(name) in aliases]
-        near += near_columns([name for name in free if name not in near], {ours: TABLE_FIELDS[ours]}).values()
-        if near:
-            warnings.append(
-                f"no column is {ours}; {' or '.join(map(repr, near[:3]))} may be: --map {ours}={near[0]}."
-            )
-    return warnings
+    answered = {"value"} if {"response", "best", "n_yes"} & set(columns) else set()
+    paired = {"sentence"} if {"good", "first"} & set(columns) else set()
+    in_sets = {"item", "sentence"} if "best" in columns else set()
+    counted = {"participant"} if "n_yes" in columns else set()
+    stated = {*columns, *mapping, *answered, *paired, *in_sets, *counted}
+    missing = {ours: TABLE_FIELDS[ours] for ours in NEAR_NAMES if ours not in stated}
+    free = [name for name in names if name not in taken]
+    return [
+        f"no column is {ours}; {' or '.join(map(repr, near[:3]))} may be: --map {ours}={near[0]}."
+        for ours, near in near_columns(free, missing).items()
+    ]
 
 
 def _pairs(frame: pd.DataFrame, columns: Mapping[str, str], options: SourceOptions) -> Pairs | None:
@@ -544,7 +607,7 @@ def _require(columns: Mapping[str, str], frame: pd.DataFrame, file: str) -> None
 
 
 def _extra(frame: pd.DataFrame, columns: Mapping[str, str], other_columns: set[str]) -> tuple[str, ...]:
-    taken = {*columns.values(), *other_columns}
+    taken = {*columns.values(), *other_columns, SET, PLACE}
     return tuple(
         name for name in frame.columns if name not in taken and simple_name(str(name)) not in NEVER_KEPT
     )
@@ -565,7 +628,7 @@ def _trials(
         if name in columns
     }
     sessions = session_names(frame, columns).array
-    positions, notes = _positions(frame, columns, sessions, file)
+    positions, notes = _set_positions(frame, columns, sessions, file)
     missing = values.isna().to_numpy()
     trials = trial_frame(
         {
@@ -591,6 +654,17 @@ def _trials(
         }
     )
     return trials, notes
+
+
+def _set_positions(
+    frame: pd.DataFrame, columns: Mapping[str, str], sessions: Any, file: str
+) -> tuple[np.ndarray, list[str]]:
+    """Return the position of each row's trial; the sentences of a set have one."""
+    if SET not in frame.columns:
+        return _positions(frame, columns, sessions, file)
+    is_first = ~frame[SET].duplicated().to_numpy()
+    positions, notes = _positions(frame[is_first], columns, sessions[is_first], file)
+    return frame[SET].map(dict(zip(frame[SET][is_first], positions, strict=True))).to_numpy(), notes
 
 
 def _positions(

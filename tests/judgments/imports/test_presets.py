@@ -230,7 +230,7 @@ def test_a_qualtrics_file_without_its_header_rows_is_refused(tmp_path):
         imported(path, "qualtrics")
 
 
-def test_lines_of_potato_and_flat_tasks_of_label_studio(tmp_path):
+def test_lines_of_former_versions_of_potato(tmp_path):
     lines = tmp_path / "annotated_instances.jsonl"
     answers = (("ann", "i1", "3"), ("ann", "i2", "1"))
     rows = [
@@ -239,13 +239,6 @@ def test_lines_of_potato_and_flat_tasks_of_label_studio(tmp_path):
     ]
     lines.write_text("\n".join(map(json.dumps, rows)))
     assert imported(lines, "potato", dry_run=True)["judgments"] == 2
-    flat = tmp_path / "min.json"
-    flat.write_text(
-        json.dumps([{"id": 1, "text": LEFT, "annotator": 4, "annotation_id": 9, "choice": "good"}])
-    )
-    report = imported(flat, "label-studio", dry_run=True)
-    assert "good is yes" in report["notes"]
-    assert report["task"] == "yes_no"
     rows[1]["label_annotations"] = "none"
     lines.write_text("\n".join(map(json.dumps, rows)))
     with pytest.raises(CommandError, match="row 2, column 'label_annotations'"):
