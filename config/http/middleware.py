@@ -69,6 +69,8 @@ class RequestLogMiddleware:
         if request.method == "POST" and request.path_info.endswith(ANSWERS) and response.status_code == 200:
             count_saved(seconds)
         response.headers[HEADER] = request_id
+        # Else a shared computer would show pages and files with participants by Back after the logout.
+        response.setdefault("Cache-Control", "no-store")  # type: ignore[no-untyped-call]
         return response
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 from analysis.text import plural
 from experiments.materials.collection import Materials
 from experiments.materials.findings import Finding, Report, Severity
-from experiments.materials.markup import COLUMN, INLINE, declared_markup, has_tags
+from experiments.materials.markup import COLUMN, INLINE, MOST_NESTED, declared_markup, has_tags, nesting
 from experiments.materials.pairing import joined_groups
 from experiments.materials.schema import ACCEPTABLE, CONTEXT, PAIR_FIELDS, SENTENCE_FIELDS, UNACCEPTABLE
 
@@ -363,6 +363,9 @@ def _markup(sentences: pd.DataFrame) -> Iterator[Finding]:
         if declared not in {"", INLINE}:
             message = f"column {COLUMN!r}: {declared!r} is unknown; write {INLINE} or leave it empty."
             yield Finding("error", "markup_unknown", message, row["file"], row["row"], (row["sentence_id"],))
+        elif declared and nesting(row["text"]) > MOST_NESTED:
+            message = f"more than {MOST_NESTED} tags are nested in each other; close them, such as </b>."
+            yield Finding("error", "markup_deep", message, row["file"], row["row"], (row["sentence_id"],))
         elif not declared and has_tags(row["text"]):
             message = f"tags are shown as typed; a column {COLUMN!r} with {INLINE!r} makes them markup."
             yield Finding("note", "tags_shown", message, row["file"], row["row"], (row["sentence_id"],))

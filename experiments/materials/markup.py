@@ -13,6 +13,7 @@ ATTRIBUTES = {"*": {"lang", "dir"}}
 
 #: The column of a material file, and its value for sentences with inline markup.
 COLUMN, INLINE = "markup", "inline"
+MOST_NESTED = 20  # tags in each other; the functions on nodes call themselves for each
 
 Node = str | dict[str, Any]
 
@@ -119,6 +120,20 @@ def as_nodes(text: str) -> list[Node]:
     return parser.root
 
 
+def nesting(text: str) -> int:
+    """Return how deep the tags of a marked text are nested.
+
+    Examples
+    --------
+    >>> nesting("<em>a <b>b</b></em> <i>c"), nesting("a < b")
+    (2, 0)
+    """
+    parser = _NodeParser()
+    parser.feed(as_html(text))
+    parser.close()
+    return parser.deepest
+
+
 def paragraphs(text: str) -> list[str]:
     """Split a text at its empty lines; single line breaks become ``<br>``.
 
@@ -159,12 +174,14 @@ class _NodeParser(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.root: list[Node] = []
         self._open: list[list[Node]] = [self.root]
+        self.deepest = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         nodes: list[Node] = []
         self._open[-1].append({"tag": tag, **dict(attrs), "nodes": nodes})
         if tag != "br":
             self._open.append(nodes)
+            self.deepest = max(self.deepest, len(self._open) - 1)
 
     def handle_endtag(self, tag: str) -> None:
         if tag != "br" and len(self._open) > 1:

@@ -16,6 +16,9 @@ from experiments.operation.job_runner import IOFailure
 
 MAX_LENGTH = 500
 NAT64 = ipaddress.ip_network("64:ff9b::/96")  # holds any IPv4 address, private ones as well
+#: Not global, although earlier versions of Python say so: IPv4-compatible addresses, NAT64 within a network,
+#: site-local addresses, and those for protocols (192.0.0.8).
+REFUSED = [ipaddress.ip_network(text) for text in ("::/96", "64:ff9b:1::/48", "fec0::/10", "192.0.0.0/24")]
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
@@ -93,7 +96,8 @@ def _check(address: IPAddress, host: str) -> None:
             inner.append(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
         tunnelled = (address.ipv4_mapped, address.sixtofour, *(address.teredo or ()))
         inner += [each for each in tunnelled if each is not None]
-    if not all(each.is_global and not each.is_multicast for each in inner):
+    is_refused = any(each in network for each in inner for network in REFUSED)
+    if is_refused or not all(each.is_global and not each.is_multicast for each in inner):
         raise PrivateTarget(
             f"{host} is in a private network.",
             column="address",

@@ -33,7 +33,7 @@ from experiments.intake.uploads import (
     save_uploads,
 )
 from experiments.materials.readers.sheets import check_parquet
-from experiments.models import AuditEntry, Experiment, Job, MaterialSet, Upload
+from experiments.models import AuditEntry, Experiment, Job, MaterialSet, Sentence, Upload
 from experiments.operation.job_runner import enqueue
 from releases.models import SCORING_STARTED, Release, ScoringRun
 from releases.scoring.loaded_model import scorer_kind
@@ -68,6 +68,7 @@ def request_scoring(
     uploads = save_uploads(user, [file], purpose=PURPOSE, options={}, lab=experiment.lab)
     with deleted_on_error(uploads):
         if kind == "csv":
+            _check_table(uploads, materials, column=column, is_single=True)
             unclear = _unclear_columns(uploads)
             check_signs([name for name in [column] if name in unclear] if column else unclear, sign)
         return _create_run(
@@ -116,6 +117,7 @@ def request_score_sets(
                 file=uploads[0].name,
                 remedy="Split it, or leave out columns that are no scores.",
             )
+        _check_table(uploads, materials)
         unclear = _unclear_columns(uploads)
         check_signs([name for name in columns if name in unclear], sign)
         models_table = roster(columns, _training_roster(models))
@@ -173,6 +175,38 @@ def score_columns(path: Path) -> list[str]:
     """The columns of a table that may be scores."""
     table, _ = read_number_columns(path, keys=KEYS)
     return [str(name) for name in table.columns if name not in COUNTS]
+
+
+def _check_table(
+    uploads: Sequence[Upload], materials: MaterialSet, *, column: str = "", is_single: bool = False
+) -> None:
+    """Refuse what its job would refuse: no rows, no column of scores, no sentence of the materials.
+
+    The values of a large table are checked in its job.
+    """
+    if is_large(uploads):
+        return
+    with local_copies(uploads) as (path,), named_errors(path, uploads[0].name):
+        table, key = read_number_columns(path, keys=KEYS)
+        if table.empty:
+            raise BadInput("the table has no rows.", file=uploads[0].name, column="file")
+        columns = [str(name) for name in table.columns if name not in COUNTS]
+        if column and column not in columns:
+            raise UnknownName(f"column of {uploads[0].name}", column, columns)
+        if is_single and not column and len(columns) != 1:
+            raise BadInput(
+                f"{len(columns)} columns could be the scores: {', '.join(columns) or 'none'}.",
+                file=uploads[0].name,
+                remedy="Name one as the column, or score all columns.",
+            )
+        sentences = Sentence.objects.filter(material_set=materials)
+        if key == "sentence_id" and not set(table.index) & {*sentences.values_list("key", flat=True)}:
+            raise BadInput(
+                f"no sentence of {materials.name} has the id {table.index[0]!r} or another of the table.",
+                file=uploads[0].name,
+                column="sentence_id",
+                remedy="Write the ids that the materials have; Downloads lists them.",
+            )
 
 
 def _unclear_columns(uploads: Sequence[Upload]) -> list[str]:

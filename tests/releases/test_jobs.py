@@ -117,7 +117,8 @@ def test_missing_scores_are_named():
     assert (run.n_sentences, run.n_missing, run.spec["missing"]) == (7, 1, ["subject_verb-1-good"])
 
 
-def test_unreadable_scores_fail_with_their_reason():
+def test_unreadable_scores_of_a_large_table_fail_with_their_reason(monkeypatch):
+    monkeypatch.setattr("releases.scoring.runs.is_large", lambda uploads: True)
     study = judged_study()
     file = ContentFile(b"sentence_id,score\nsubject_verb-1-good,high\n", name="scores.csv")
     run = request_scoring(study, file, user=cast.ada())

@@ -43,6 +43,7 @@ STATE_WORDS = {  # as the page calls a state, in the words of a study's states
     State.CLOSED: "closed",
 }
 MAX_ROWS = 5_000  # of a list of personal links
+LIST_SUFFIXES = (".csv", ".tsv", ".txt")
 MAX_LIST_CHARACTERS = 1_000_000
 MAX_CELL_CHARACTERS = 10_000
 MAX_LIST_BYTES = 3_000_000  # below the limit of a request, so that the form can say what is wrong
@@ -172,6 +173,8 @@ class LinksForm(forms.Form):
         sent, header, place = data.get("labels") or "", ["participant"], "Row"
         if file := data.get("file"):
             place = f"{file.name}, row"
+            if not str(file.name).lower().endswith(LIST_SUFFIXES):
+                raise ValidationError(f"{file.name}: no CSV file. Save the list as CSV and send it again.")
             if file.size > MAX_LIST_BYTES:
                 raise ValidationError(f"{file.name}: longer than {MAX_LIST_BYTES:,} bytes. Send it in parts.")
             try:
@@ -197,6 +200,10 @@ class LinksForm(forms.Form):
             if len(row[0]) > MAX_VALUE_CHARACTERS:
                 raise ValidationError(
                     f"{place} {number}: the label is longer than {MAX_VALUE_CHARACTERS} characters."
+                )
+            if row[0].startswith(("{", "[", "<", "---")):
+                raise ValidationError(
+                    f"{place} {number}: “{row[0][:20]}” is no label, and the text no list of participants."
                 )
             if people.setdefault(row[0], row) != row:
                 raise ValidationError(

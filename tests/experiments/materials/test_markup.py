@@ -105,3 +105,9 @@ def test_an_unknown_markup_value_is_named_with_its_row(tmp_path):
 def test_tags_without_the_column_are_a_note(tmp_path):
     report = table(tmp_path, "s1,<em>John</em> left.,\ns2,a < b.,\n")
     assert report.counts["tags_shown"] == 1 and not report.errors
+
+
+def test_tags_that_are_nested_too_deep_are_an_error_with_their_row(tmp_path):
+    rows = "".join(f"s{n},{'<b>' * n}a,inline\n" for n in (20, 21, 3000))
+    errors = table(tmp_path, rows).errors
+    assert [(error.code, error.row) for error in errors] == [("markup_deep", 3), ("markup_deep", 4)]

@@ -170,6 +170,7 @@ def test_a_long_or_broken_response_is_cut(study, webhook, receiver, run_deliveri
     [
         "https://127.0.0.1/", "https://10.0.0.5/", "https://169.254.169.254/latest/meta-data/", "https://[::1]/",
         "https://[::ffff:192.168.0.1]/", "https://[64:ff9b::7f00:1]/", "https://[2002:7f00:1::]/",
+        "https://[::127.0.0.1]/", "https://[64:ff9b:1::a00:1]/", "https://[fec0::1]/", "https://192.0.0.8/",
         "https://0.0.0.0/", "https://100.64.0.1/", "https://localhost/", "https://intranet/",
         "http://lab.example.org/", "ftp://lab.example.org/", "https://user:secret@lab.example.org/",
         "https://lab.example.org/#part", "https://lab.example.org:99999/", "https://lab.exam ple.org/", "https://",

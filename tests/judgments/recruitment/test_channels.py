@@ -322,6 +322,16 @@ def test_a_class_list_with_a_fault_is_refused_with_its_name_and_line(ada, conten
     assert page.status_code == 422 and words in text_of(page)
 
 
+def test_a_file_that_is_no_list_of_participants_is_refused(ada):
+    cast.study("agreement")
+    files = {"a.yaml": b"a: 1", "a.toml": b"a = 1", "a.jsonl": b'{"a": 1}', "a.csv": b'label\n{"a": 1}\n'}
+    for name, content in files.items():
+        page = ada.post("/studies/agreement/links/", {"file": SimpleUploadedFile(name, content)})
+        assert page.status_code == 422 and ("no CSV file" in text_of(page) or "no label" in text_of(page)), (
+            name
+        )
+
+
 def test_an_expired_personal_link_starts_no_session_but_continues_one(client):
     study = cast.study("agreement")
     today = timezone.now().date()

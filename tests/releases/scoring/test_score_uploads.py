@@ -36,6 +36,12 @@ def files_in(folder):
     return [path for path in folder.rglob("*") if path.is_file()]
 
 
+def one_model(study):
+    """A table with one column of scores."""
+    lines = scores_file(study).read().splitlines()
+    return ContentFile(b"\n".join(line.rpartition(b",")[0] for line in lines), name="scores.csv")
+
+
 def send(client, study, kind, content, name="scores.csv", **fields):
     """Post a table of scores to the page or to the API; the status and the text of the response."""
     page = {"scores": "study-score", "sets": "study-score-sets"}
@@ -50,10 +56,25 @@ def send(client, study, kind, content, name="scores.csv", **fields):
 KINDS = ["scores", "sets", "api scores", "api sets"]
 
 
+def test_a_table_that_gives_no_score_is_refused_before_its_job(client, folder):
+    study = judged_study()
+    tables = {
+        "has no rows": b"sentence_id,m\n",
+        "no sentence of": b"sentence_id,m\nelsewhere,-1\n",
+        "sentence_id": b"name,m\nx,-1\n",
+        "high": b"sentence_id,m\nx,high\n",
+    }
+    for words, content in tables.items():
+        for kind in KINDS:
+            status, text = send(client, study, kind, content)
+            assert status in (400, 422) and words in text, (kind, words, text[-2000:])
+    assert not ScoringRun.objects.exists() and not Upload.objects.exists() and files_in(folder) == []
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_table_beyond_the_size_of_uploads_or_the_quota_is_refused(client, settings, folder, kind):
     study = judged_study()
-    content = scores_file(study).read()
+    content = one_model(study).read()
     settings.MAX_UPLOAD_BYTES = 10
     status, text = send(client, study, kind, content)
     assert status in (400, 422) and "MB at once" in text
@@ -73,7 +94,7 @@ def test_a_refused_table_and_a_full_disk_leave_neither_file_nor_row(monkeypatch,
     with monkeypatch.context() as broken:
         broken.setattr(runs, "start", lambda *args, **fields: 1 / 0)
         with pytest.raises(ZeroDivisionError):
-            request_runs(study, scores_file(study), user=cast.ada())
+            request_runs(study, one_model(study), user=cast.ada())
 
     def full(self, name, content):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -82,7 +103,7 @@ def test_a_refused_table_and_a_full_disk_leave_neither_file_nor_row(monkeypatch,
 
     monkeypatch.setattr(FileSystemStorage, "_save", full)
     with pytest.raises(BadInput, match="disk is full"):
-        request_runs(study, scores_file(study), user=cast.ada())
+        request_runs(study, one_model(study), user=cast.ada())
     assert files_in(folder) == [] and not Upload.objects.exists() and not ScoringRun.objects.exists()
 
 
