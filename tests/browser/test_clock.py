@@ -62,6 +62,28 @@ def test_the_onset_is_no_stamp_from_before_the_painting_frame_ran(open_page, due
     assert page.evaluate(FRAMES, [due, run]) == [onset, n_frames]
 
 
+STEP = """async ([step, pause]) => {
+  let [calls, now] = [0, 0];
+  const { clockStep } = await import(document.querySelector("link[href*='engine/timing']").href);
+  const own = performance.now;
+  performance.now = () => (now = ++calls === 3 ? now + pause : calls % 5 ? now : now + step);
+  try {
+    return clockStep();
+  } finally {
+    performance.now = own;
+  }
+}"""
+
+
+@pytest.mark.parametrize("step", [0.1, 1, 16.667, 100])
+def test_the_step_of_the_clock_is_measured_on_a_device_that_pauses_meanwhile(step, open_page):
+    page = open_page()
+    session = a_session("likert")
+    page.goto(f"/s/{session.token}/")
+    shown_trial(page)
+    assert page.evaluate(STEP, [step, 35 * step]) == pytest.approx(step, abs=0.001)
+
+
 def test_the_response_time_is_the_events_own_time_minus_the_onset(open_page):
     session = a_session("likert")
     page = open_page()

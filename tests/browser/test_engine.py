@@ -12,6 +12,7 @@ from tests.browser.playing import (
     TASKS,
     a_session,
     answer,
+    finish,
     is_over,
     ready,
     shown_trial,
@@ -90,16 +91,56 @@ def test_who_leaves_the_page_for_long_reads_the_instructions_before_going_on(ope
     assert SessionEvent.objects.get(kind="away").details["ms"] > 10 * 60 * 1000
 
 
-def test_when_the_engine_does_not_come_the_plain_form_is_there(open_page):
+UNKNOWN_SYNTAX = {"content_type": "text/javascript", "body": "export class Keys { !new }"}
+FAILURES = {
+    "no file": ("**/engine/*.js", None, "not_loaded"),
+    "one file of many": ("**/engine/keys.js", None, "not_loaded"),
+    "a syntax unknown to this browser": ("**/engine/keys.js", UNKNOWN_SYNTAX, "not_loaded"),
+    "the task's file": ("**/tasks/forced_choice.js", None, "TypeError: "),
+    "the task's syntax": ("**/tasks/forced_choice.js", UNKNOWN_SYNTAX, "SyntaxError: "),
+}
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+def test_when_the_engine_does_not_start_the_plain_form_is_there_and_the_row_says_why(failure, open_page):
+    address, reply, reason = FAILURES[failure]
     session = a_session()
     page = open_page()
-    page.context.route("**/engine/*.js", lambda route: route.abort())
+    page.context.route(address, lambda route: route.fulfill(**reply) if reply else route.abort())
     page.goto(f"/s/{session.token}/")
-    page.locator(".option").first.click()
+    page.locator("form[data-task] .option").first.click()
     page.locator("main .button.primary").click()
     expect(page.locator(".where").first).to_contain_text("2 of 4")
     judgment = Judgment.objects.get()
-    assert judgment.timing["no_rt"] is True and judgment.rt_ms is None
+    assert judgment.timing["no_rt"] is True and judgment.rt_ms is None and judgment.input_type == "form"
+    details = SessionEvent.objects.get(kind="no_engine").details
+    assert details["reason"].startswith(reason) and details["browser"].startswith("Chromium ")
+
+
+# What browsers of the end of 2020 lack, and the engine must do without.
+YOUNGER = """
+const lacking = [
+  [AbortSignal, ["any", "timeout", "abort"]], [AbortSignal.prototype, ["reason", "throwIfAborted"]],
+  [Array, ["fromAsync"]], [Array.prototype, ["at", "findLast", "findLastIndex", "toReversed", "toSorted"]],
+  [String.prototype, ["at", "isWellFormed", "replaceAll"]], [Object, ["groupBy", "hasOwn"]],
+  [Promise, ["any", "try", "withResolvers"]], [Set.prototype, ["difference", "intersection", "union"]],
+  [globalThis.Iterator?.prototype ?? {}, ["drop", "filter", "flatMap", "map", "reduce", "take", "toArray"]],
+  [Element.prototype, ["checkVisibility", "setHTML"]], [Crypto.prototype, ["randomUUID"]],
+  [Navigator.prototype, ["locks"]], [globalThis, ["BroadcastChannel", "scheduler", "structuredClone"]],
+];
+for (const [owner, names] of lacking) for (const name of names) delete owner[name];
+"""
+
+
+def test_a_whole_session_in_a_browser_of_2020(open_page):
+    session = a_session("likert", n_blocks=2)
+    page = open_page()
+    page.add_init_script(YOUNGER)
+    page.goto(f"/s/{session.token}/")
+    finish(page, "likert")
+    assert all(judgment.rt_ms >= 200 for judgment in Judgment.objects.all())
+    assert Judgment.objects.count() == session.trials.count()
+    assert not SessionEvent.objects.filter(kind="no_engine").exists()
 
 
 def test_nothing_is_sent_to_the_browser_that_is_not_shown(open_page):

@@ -145,6 +145,22 @@ def test_a_database_that_never_answers_is_given_up_and_an_event_says_so(hangs, o
     assert event.details["reason"] == "TimeoutError"
 
 
+@pytest.mark.parametrize(
+    ("problem", "reason"),
+    [("new Promise(() => {})", "TimeoutError"), ("Promise.reject(new TypeError())", "TypeError")],
+)
+def test_a_lock_of_the_tab_that_is_never_granted_stops_nothing_and_has_an_event(problem, reason, open_page):
+    session = a_session("likert")
+    page = open_page()
+    page.add_init_script(f"LockManager.prototype.request = () => {problem}")
+    page.goto(f"/s/{session.token}/")
+    answer(page, "likert")
+    page.wait_for_timeout(1600)  # its patience
+    finish(page, "likert")
+    event = SessionEvent.objects.get(kind="storage", details__what="lock")
+    assert event.details["reason"] == reason
+
+
 def test_a_trial_left_and_reached_by_back_has_events(open_page):
     session = a_session("likert")
     page = open_page()

@@ -221,10 +221,10 @@ async function word(common, { plan, task, trial, row, sender }) {
 async function end(common, { plan, sender, queue }) {
   const { words } = plan;
   const body = [make("p", {}, words.please_wait)];
-  common.signal.throwIfAborted();
+  if (common.signal.aborted) throw common.signal.reason;
   const cut = read(common, { title: words.last_answers, body, button: null }); // by another tab, if at all
   await Promise.race([cut, sender.drained(common.signal)]);
-  common.signal.throwIfAborted();
+  if (common.signal.aborted) throw common.signal.reason;
   if (!sender.page) return location.replace(sender.next ?? plan.next);
   const { session } = document.body.dataset;
   lastPage(sender.page, sender.next);

@@ -172,7 +172,7 @@ export class Sender {
     form.append(make("input", { type: "hidden", name: "sent", value }));
     document.body.append(form);
     this.isLeaving = true;
-    await dismissWorker();
+    await dismissWorker((error) => this.queue.note("worker", error));
     form.submit();
     await new Promise((resolve) => setTimeout(resolve, PATIENCE_MS)); // the page is gone by then, or nothing came
     this.isLeaving = false;
@@ -181,16 +181,16 @@ export class Sender {
 }
 
 // The service worker asks for pages as scripts do: where these are stopped, it would only give the kept page.
-async function dismissWorker() {
-  const registration = await within(navigator.serviceWorker?.getRegistration() ?? Promise.resolve()).catch(() => null);
-  await within(registration?.unregister() ?? Promise.resolve()).catch(() => null);
+async function dismissWorker(onProblem) {
+  const dismiss = async () => (await navigator.serviceWorker?.getRegistration())?.unregister();
+  await within(dismiss()).catch(onProblem);
 }
 
 // Whether a page of ours would come. Where no script may ask at all, a picture tells.
 async function isReachable() {
   try {
     const { kept } = document.body.dataset;
-    return (await fetch(kept, { method: "HEAD", signal: AbortSignal.timeout(LOOK_MS) })).ok;
+    return (await within(fetch(kept, { method: "HEAD" }), LOOK_MS)).ok;
   } catch (error) {
     if (error.name === "TimeoutError") return false;
   }

@@ -36,7 +36,8 @@ async function takeTrialsOver(form, { session, queue, sender }) {
   const [main, header] = [document.querySelector("main"), document.querySelector("header.where")];
   const stop = new AbortController();
   const keys = new Keys();
-  takeOver(session, (reason) => stop.abort(reason));
+  const note = (what) => (error) => queue.isLeft || queue.note(what, error);
+  takeOver(session, { onTaken: (reason) => stop.abort(reason), onProblem: note("lock") });
   const hasAnswers = plan.trials.some((trial) => trial.is_answered) || (await queue.answered()).size > 0;
   followSender(sender, queue, { element: document.querySelector("[data-status]"), words: plan.words, hasAnswers });
   const page = {
@@ -45,8 +46,7 @@ async function takeTrialsOver(form, { session, queue, sender }) {
     wasSeen: form.matches("form") && getComputedStyle(form).visibility === "visible",
     navigation: performance.getEntriesByType("navigation")[0]?.type ?? "navigate",
   };
-  const note = (error) => queue.isLeft || queue.note("copy", error);
-  const keepNow = () => saveCopy({ session, plan, addresses }).catch(note); // then a reload needs the network
+  const keepNow = () => saveCopy({ session, plan, addresses }).catch(note("copy")); // then a reload needs the network
   if (!planKeptAt) main.addEventListener("trial-onset", keepNow, { once: true });
   try {
     await run({ plan, task, queue, sender, keys, main, header, signal: stop.signal, page });
