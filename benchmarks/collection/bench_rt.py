@@ -1,85 +1,63 @@
-"""Error of the engine's response times in Chromium: synthetic key presses of known delay after the paint.
+"""Error of response times in three engines, beside a watcher of the screen and a keyboard of known times.
 
-Run ``python benchmarks/collection/bench_rt.py [TRIALS]``. An observer of our own, apart from the
-engine, waits a random while after a trial was painted and presses a key. The error is the stored ``rt_ms``
-minus the time from a truth of the observer's to the press. Three truths are printed, because each gives
-another mean:
+Run ``python benchmarks/collection/bench_rt.py [TRIALS] [ENGINE …]``: chromium, firefox, webkit (Debian's
+packages chromium, chromium-driver, firefox-esr, webkit2gtk-driver, xvfb) and ``resisting``, Firefox with
+``resistFingerprinting``. Each engine is shown on a virtual screen. A watcher apart from it reads the pixels
+of the sentence from the X server's memory, some 1,500 times a second, waits a random while after they
+changed, and presses a key through the X server; both times are of one monotonic clock. Printed for each,
+in ms:
 
-- the end of painting in the page: a message posted from the frame that drew the trial is handled then;
-- the stamp of the frame after, asked for by the observer itself: what the engine defines as the onset, so
-  that this line is the error of its arithmetic alone;
-- the moment at which Chromium presented the sentence (Element Timing), which an engine cannot ask of every
-  browser: this line is what the definition of the onset costs.
+- the error of the stored ``rt_ms``: median, quartiles, the middle 95 % and the standard deviation;
+- its two parts, onset minus pixels and stamp of the answer minus key press, as medians. Both need the
+  browser's clock beside the watcher's (``performance.timeOrigin``, which browsers round to 1 ms or more);
+- the clock's step, and how many rows were marked ``coarse_clock`` and ``coarse_painting``.
 """
 
 import json
 import os
-import shutil
-import statistics
+import random
 import subprocess
 import sys
 import tempfile
 import time
 import urllib.request
-from contextlib import suppress
 from pathlib import Path
 from urllib.error import URLError
 
-from playwright.sync_api import Error, sync_playwright
+import numpy as np
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from tests.browser.engines import webdriver  # noqa: E402
+from tests.browser.engines.screen import keyboard, screen  # noqa: E402
+
 PORT = 8797
+ENGINES = ["chromium", "firefox", "resisting", "webkit"]
+COLUMNS = ["engine", "trials", "median", "quartiles", "95 %", "SD", "onset", "answer", "clock step"]
+COLUMNS += ["`coarse_clock`", "`coarse_painting`"]
+RESIST = "Services.prefs.setBoolPref('privacy.resistFingerprinting', true)"
 SETUP = """
-import json, django
+import django
 django.setup()
 from tests import cast
-study = cast.study(task="likert", n_lists=1, instructions="", materials=cast.material_set(n_items={n}))
-print(cast.begin(study).token)
+materials = cast.material_set(n_items={n})
+study = cast.study(task="likert", n_lists={n_lists}, instructions="", materials=materials)
+print(*(cast.begin(study, str(number)).token for number in range({n_lists})))
 """
 STORED = """
 import json, django
 django.setup()
 from judgments.models import Judgment
-found = Judgment.objects.values_list("trial__public_id", "rt_ms")
-print(json.dumps(dict(found)))
+print(json.dumps({trial: [rt, timing] for trial, rt, timing in
+    Judgment.objects.values_list("trial__public_id", "rt_ms", "timing")}))
 """
-PRESS = """
-window.known = {};
-const press = (type) => document.body?.dispatchEvent(
-  new KeyboardEvent(type, { key: "5", code: "Digit5", bubbles: true }));
-new PerformanceObserver((list) => {
-  for (const entry of list.getEntries()) {
-    const row = known[entry.identifier];
-    if (row) row.presented ??= entry.renderTime;
-  }
-}).observe({ type: "element", buffered: true });
-new MutationObserver(() => {
-  const task = document.querySelector(".task");
-  const trial = task?.dataset.trial;
-  const sentence = task?.querySelector(".sentence");
-  if (!trial || !sentence || trial in known) return;
-  const row = (known[trial] = {});
-  sentence.setAttribute("elementtiming", trial);
-  requestAnimationFrame(() => {
-    requestAnimationFrame((stamp) => (row.framed = stamp));
-    const channel = new MessageChannel();
-    channel.port1.onmessage = () => {
-      row.painted = performance.now();
-      setTimeout(() => {
-        row.pressed = performance.now();
-        press("keydown");
-        press("keyup");
-      }, 300 + 400 * Math.random());
-    };
-    channel.port2.postMessage(null);
-  });
-}).observe(document, { childList: true, subtree: true });
-"""
-TRUTHS = {
-    "painted": "end of painting",
-    "framed": "stamp of the next frame",
-    "presented": "presented (Element Timing)",
-}
+MAGENTA = 0xFF00FF
+PAINT = "document.querySelector('.task .sentence').style.background = arguments[0]"
+SHOWN = """(() => {
+  const { trial, onset } = document.querySelector(".task").dataset;
+  return onset && [trial, performance.timeOrigin + Number(onset)];
+})()"""
 
 
 def python(code: str, environment: dict[str, str]) -> str:
@@ -101,26 +79,72 @@ def wait_for_server() -> None:
     sys.exit("the server did not start")
 
 
-def press_through(token: str) -> dict[str, dict[str, float]]:
-    """Go through the session; gives the observer's times of every trial in ms."""
-    with sync_playwright() as playwright:
-        path = shutil.which("chromium") or shutil.which("google-chrome")
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        page = browser.new_page()
-        page.add_init_script(PRESS)
-        page.goto(f"http://127.0.0.1:{PORT}/s/{token}/")
-        event_times: dict[str, dict[str, float]] = {}
-        while not page.locator(".code").count():
-            with suppress(Error):  # the page with the code is just coming
-                event_times |= page.evaluate("window.known")  # a later look knows more of the same trial
-            page.wait_for_timeout(20)
-        browser.close()
-    return {trial: times for trial, times in event_times.items() if "pressed" in times}
+def press_through(engine: str, token: str, n: int) -> dict[str, dict[str, float]]:
+    """Answer n + 1 trials; return when each changed, began and was answered (ms of the day)."""
+    times = {}
+    with (
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name,
+        screen(Path(name)) as shown,
+        keyboard(shown) as keys,
+    ):
+        start = getattr(webdriver, "firefox" if engine == "resisting" else engine)
+        with start(Path(name), dict(os.environ), shown_on=shown) as window:
+            if engine == "resisting":
+                window.send.chrome(RESIST)
+            window.open(f"http://127.0.0.1:{PORT}/s/{token}/")
+            window.until("document.querySelector('.task').dataset.onset")
+            window.js(PAINT, "#f0f")
+            window.until(lambda: MAGENTA in shown.pixels & 0xFFFFFF)
+            place = shown.find(MAGENTA)
+            window.js(PAINT, "")
+            changed_at = None  # the first trial only gives the place
+            for left in range(n, -1, -1):
+                time.sleep(0.25)
+                trial, onset = window.until(SHOWN)
+                time.sleep(0.1 + 0.4 * random.random())
+                before = shown.pixels[place].copy()
+                pressed_at = keys.press("5")
+                day = time.time() - time.monotonic()
+                if changed_at is not None:
+                    seen = {"pixels": (day + changed_at) * 1000, "press": (day + pressed_at) * 1000}
+                    times[trial] = {"onset": onset, **seen}
+                if left:
+                    changed_at = shown.wait_for_change(place, before)
+            window.until("document.querySelector('.code')")
+    return times
+
+
+def describe(engine: str, times: dict[str, dict[str, float]], stored: dict[str, tuple[int, dict]]) -> str:
+    """Return one row of the table."""
+    rows = [(known, *stored[trial]) for trial, known in times.items()]
+    errors = np.array([rt - (known["press"] - known["pixels"]) for known, rt, _ in rows])
+    onsets = np.array([known["onset"] - known["pixels"] for known, _, _ in rows])
+    answers = np.array([known["onset"] + rt - known["press"] for known, rt, _ in rows])
+    low, lower, middle, upper, high = np.percentile(errors, [2.5, 25, 50, 75, 97.5])
+    step = np.median([timing["clock_step_ms"] for _, _, timing in rows])
+    coarse = [
+        sum(bool(timing.get(name)) for _, _, timing in rows) for name in ("coarse_clock", "coarse_painting")
+    ]
+    cells = [
+        engine,
+        str(len(rows)),
+        f"{middle:+.1f}",
+        f"{lower:+.1f} to {upper:+.1f}",
+        f"{low:+.1f} to {high:+.1f}",
+    ]
+    cells += [
+        f"{errors.std(ddof=1):.1f}",
+        f"{np.median(onsets):+.1f}",
+        f"{np.median(answers):+.1f}",
+        f"{step:g}",
+    ]
+    return "| " + " | ".join([*cells, *(f"{n} of {len(rows)}" for n in coarse)]) + " |"
 
 
 def main() -> None:
-    """Print mean and standard deviation of the error."""
+    """Print one row for each engine."""
     n = int(sys.argv[1]) if len(sys.argv) > 1 else 100
+    engines = sys.argv[2:] or ENGINES
     with tempfile.TemporaryDirectory() as folder:
         environment = {
             **os.environ,
@@ -131,28 +155,22 @@ def main() -> None:
         }
         migrate = [sys.executable, "manage.py", "migrate", "-v0"]
         subprocess.run(migrate, cwd=ROOT, env=environment, check=True)
-        token = python(SETUP.format(n=n), environment).split()[-1]
+        tokens = python(SETUP.format(n=n + 1, n_lists=len(engines)), environment).split()[-len(engines) :]
         command = [sys.executable, "-m", "config.serve", "--port", str(PORT), "--workers", "1"]
         server = subprocess.Popen(command, cwd=ROOT, env=environment)
         try:
             wait_for_server()
-            event_times = press_through(token)
+            times = {
+                engine: press_through(engine, token, n) for engine, token in zip(engines, tokens, strict=True)
+            }
         finally:
             server.terminate()
             server.wait()
         stored = json.loads(python(STORED, environment).splitlines()[-1])
-    for name, words in TRUTHS.items():
-        delays = {
-            trial: times["pressed"] - times[name] for trial, times in event_times.items() if times.get(name)
-        }
-        errors = [stored[trial] - delay for trial, delay in delays.items() if stored.get(trial) is not None]
-        if len(errors) < 2:
-            print(f"{words}: this browser does not say")
-            continue
-        mean, sd, middle = statistics.mean(errors), statistics.stdev(errors), statistics.median(errors)
-        span = f"{min(errors):.1f} to {max(errors):.1f}"
-        about = f"SD {sd:.1f}, median {middle:.1f}, {span}; {len(errors)} trials"
-        print(f"{words}: rt_ms off by {mean:.1f} ms ({about})")
+    print(f"load of the machine: {os.getloadavg()[1]:.1f} on {os.cpu_count()} cores")
+    print("| " + " | ".join(COLUMNS) + " |\n|" + "---|" * len(COLUMNS))
+    for engine in engines:
+        print(describe(engine, times[engine], stored))
 
 
 if __name__ == "__main__":

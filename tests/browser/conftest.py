@@ -52,12 +52,14 @@ NO_ENGINE = {
 def browser_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The environment of Chromium, with the fonts that ``BROWSER_FONTS`` names, or those of the machine."""
     name = os.environ.get("BROWSER_FONTS", "")
-    if not name:
-        return dict(os.environ)
+    return environment_with_fonts(name, tmp_path_factory.mktemp("fonts")) if name else dict(os.environ)
+
+
+def environment_with_fonts(name: str, folder: Path) -> dict[str, str]:
+    """The environment of a browser with the fonts of this name only, which are cached in the folder."""
     missing = [folder for folder in FONT_FOLDERS[name] if not Path(folder).is_dir()]
     if missing:
         pytest.skip(f"{', '.join(missing)} not found: apt-get install {FONT_PACKAGES[name]}")
-    folder = tmp_path_factory.mktemp("fonts")
     entries = "".join(f"<dir>{folder}</dir>" for folder in FONT_FOLDERS[name])
     (folder / "fonts.conf").write_text(FONT_RULES.format(entries, folder / "cache"))
     return {**os.environ, "FONTCONFIG_FILE": str(folder / "fonts.conf")}

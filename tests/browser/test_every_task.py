@@ -20,10 +20,10 @@ PARAMETERS_OF = {
 TEXTS = ("The keys {n} to the old door are here.", "The keys {n} to the old door is here.")
 
 
-def a_study(task: str, **parameters) -> None:
+def a_study(task: str, *, texts: tuple[str, str] = TEXTS, **parameters) -> None:
     """An open study of eight sentences, its texts as short as they can be."""
     options = {**PARAMETERS_OF.get(task, {}), **parameters}
-    experiment = draft(task=task, materials=material_set(n_items=4, texts=TEXTS), parameters=options)
+    experiment = draft(task=task, materials=material_set(n_items=4, texts=texts), parameters=options)
     Design.objects.create(experiment=experiment, n_lists=2, seed=3)
     open_study(experiment, ada())
 

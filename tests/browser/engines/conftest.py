@@ -5,10 +5,12 @@ import shutil
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
+from tests.browser.conftest import environment_with_fonts
 from tests.browser.engines import webdriver
 from tests.browser.engines.webdriver import MINI_BROWSER, Window
 
@@ -68,19 +70,24 @@ class Network:
             self.sockets.discard(one)
 
 
+def require(engine: str) -> None:
+    """Skip with the packages to install where there is no such engine."""
+    programs = PROGRAMS[engine]
+    missing = {programs[one] for one in programs if not (shutil.which(one) or Path(one).exists())}
+    if missing:
+        pytest.skip(f"no {engine} here: apt-get install {' '.join(sorted(missing))}")
+
+
 @pytest.fixture(scope="session")
 def windows(
     tmp_path_factory: pytest.TempPathFactory, browser_environment: dict[str, str]
 ) -> Iterator[Callable[..., Window]]:
-    """Give a window of an engine, started once; skip with the packages to install where there is none."""
+    """Give a window of an engine, started once."""
     started: dict[str, Window] = {}
     with contextlib.ExitStack() as stack:
 
         def window(engine: str, **options: bool) -> Window:
-            programs = PROGRAMS[engine]
-            missing = {programs[one] for one in programs if not (shutil.which(one) or Path(one).exists())}
-            if missing:
-                pytest.skip(f"no {engine} here: apt-get install {' '.join(sorted(missing))}")
+            require(engine)
             name = "-".join([engine, *options])
             if name not in started:
                 folder = tmp_path_factory.mktemp(name)
@@ -89,6 +96,23 @@ def windows(
             return started[name]
 
         yield window
+
+
+@pytest.fixture
+def start(
+    network: Network, browser_environment: dict[str, str]
+) -> Callable[..., AbstractContextManager[Window]]:
+    """An engine of its own, with its profile in a folder."""
+
+    @contextlib.contextmanager
+    def begin(engine: str, folder: Path, *, fonts: str = "", **options: bool) -> Iterator[Window]:
+        require(engine)
+        environment = environment_with_fonts(fonts, folder) if fonts else browser_environment
+        with getattr(webdriver, engine)(folder, environment, **options) as window:
+            window.home = network.url
+            yield window
+
+    return begin
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 from experiments.models import Experiment
 from experiments.tasks.registry import task_names
-from judgments.models import Judgment, Session
+from judgments.models import Judgment, Session, SessionEvent
 from tests.browser.engines.webdriver import Marionette, Window
 from tests.browser.playing import IS_CACHED, IS_OVER, PAST_THE_GUARD, a_session
 from tests.browser.test_every_task import a_study
@@ -31,6 +31,7 @@ KEYS = {
     ],
     "best_worst": [("Tab Space Tab ArrowDown Enter", None), ("Tab Space Tab ArrowDown Tab Space", None)],
 }
+WITHOUT_TRAINING = {"training": False, "own_modulus": False}
 PLAIN = "form[data-task]"
 
 
@@ -122,7 +123,7 @@ def by_keys(window: Window, ways: Iterator[str]) -> Callable[[], None]:
 
 def first_trial(window: Window, task: str) -> Session:
     """Open a new session at its first trial."""
-    a_study(task, **({"training": False, "own_modulus": False} if task == "magnitude_estimation" else {}))
+    a_study(task, **(WITHOUT_TRAINING if task == "magnitude_estimation" else {}))
     session = begin(Experiment.objects.get())
     Session.objects.update(screen="trials")
     window.open(f"/s/{session.token}/")
@@ -223,6 +224,7 @@ def test_a_whole_session_of_plain_forms_by_keys_without_scripts(task, engine, wi
     walk(window, answer)
     judgments = complete("form")
     assert all(judgment.rt_ms is None and judgment.timing["no_rt"] for judgment in judgments)
+    assert SessionEvent.objects.get(kind="no_engine").details["reason"] == "no_script"
     if task in ("magnitude_estimation", "slider"):
         assert {judgment.value for judgment in judgments} == {62.5}
 

@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from tests.browser.engines.screen import HEIGHT, WIDTH, Screen, screen
+
 PATIENCE_S = 30.0
 MINI_BROWSER = "/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser"
 # A window of 390 px: MiniBrowser's own buttons would keep it at 447, Firefox's at 500.
@@ -232,70 +234,77 @@ class Window:
 
 
 @contextlib.contextmanager
-def process(*command: str, **environment: str) -> Iterator[None]:
+def process(*command: str, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
     """A program that runs for as long as it is needed."""
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     started = subprocess.Popen(command, env={**os.environ, **environment}, **quiet)
     try:
-        yield
+        yield started
     finally:
         started.terminate()
         started.wait(20)
 
 
 @contextlib.contextmanager
-def chromium(folder: Path, environment: dict[str, str]) -> Iterator[Window]:
+def chromium(
+    folder: Path, environment: dict[str, str], *, is_kept: bool = False, shown_on: Screen | None = None
+) -> Iterator[Window]:
+    """A headless window of an empty profile; or the whole browser, whose profile is kept in this folder."""
     port = free_port()
-    options = {
-        "binary": shutil.which("chromium-headless-shell") or shutil.which("chromium"),
-        "args": ["--headless", "--no-sandbox", "--disable-gpu"],
-    }
-    with process("chromedriver", f"--port={port}", **environment):
+    args = ["--no-sandbox", "--disable-gpu"]
+    args += ["--window-position=0,0", f"--window-size={WIDTH},{HEIGHT}"] if shown_on else ["--headless"]
+    if is_kept:
+        args += [f"--user-data-dir={folder}"]
+    shell = None if is_kept or shown_on else shutil.which("chromium-headless-shell")
+    options = {"binary": shell or shutil.which("chromium"), "args": args}
+    with process("chromedriver", f"--port={port}", **environment, **_display(shown_on)):
         send = Http(port, {"goog:chromeOptions": options})
         yield Window("chromium", send)
         send.close()
 
 
 @contextlib.contextmanager
-def firefox(folder: Path, environment: dict[str, str]) -> Iterator[Window]:
+def firefox(folder: Path, environment: dict[str, str], *, shown_on: Screen | None = None) -> Iterator[Window]:
+    """A window with the profile in this folder, headless unless it is shown on a screen."""
     port = free_port()
     settings = {**PREFERENCES, "marionette.port": port}
     lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in settings.items()]
     (folder / "user.js").write_text("\n".join(lines))
-    command = ("firefox-esr", "--headless", "--marionette", "--remote-allow-system-access", "--no-remote")
-    with process(*command, "--profile", str(folder), **environment):
+    command = ["firefox-esr", "--marionette", "--remote-allow-system-access", "--no-remote"]
+    command += ["--kiosk" if shown_on else "--headless", "--profile", str(folder)]
+    with process(*command, **environment, **_display(shown_on)):
         send = Marionette(port)
         yield Window("firefox", send)
         send.close()
 
 
 @contextlib.contextmanager
-def webkit(folder: Path, environment: dict[str, str], *, scripts: bool = True) -> Iterator[Window]:
-    """A window on its own screen; WebKitGTK's automated windows are private ones."""
+def webkit(
+    folder: Path, environment: dict[str, str], *, scripts: bool = True, shown_on: Screen | None = None
+) -> Iterator[Window]:
+    """A window, on a screen of its own if on no other; WebKitGTK's automated windows are private ones."""
     port = free_port()
-    (folder / "gtk-3.0").mkdir()
-    (folder / "gtk-3.0" / "gtk.css").write_text(SMALL_BUTTONS)
     options = {
         "binary": MINI_BROWSER,
         "args": ["--automation", *([] if scripts else ["--enable-javascript=false"])],
     }
-    reading, writing = os.pipe()
-    server = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1400x1000x24", "-nolisten", "tcp"]
-    screen = subprocess.Popen(server, pass_fds=[writing], stderr=subprocess.DEVNULL)
-    display = os.read(reading, 20).decode().strip()
-    environment = {
-        **environment,
-        "DISPLAY": f":{display}",
-        "GDK_BACKEND": "x11",
-        "XDG_CONFIG_HOME": str(folder),
-    }
-    try:
-        with process("WebKitWebDriver", f"--port={port}", **environment):
-            send = Http(port, {"webkitgtk:browserOptions": options})
-            yield Window("webkit", send)
-            send.close()
-    finally:
-        screen.terminate()
-        screen.wait(20)
-        os.close(reading)
-        os.close(writing)
+    with contextlib.ExitStack() as stack:
+        display = _display(shown_on or stack.enter_context(screen(folder)))
+        own = gtk_environment(folder)
+        stack.enter_context(process("WebKitWebDriver", f"--port={port}", **environment, **display, **own))
+        send = Http(port, {"webkitgtk:browserOptions": options})
+        yield Window("webkit", send)
+        send.close()
+
+
+def gtk_environment(folder: Path) -> dict[str, str]:
+    """Everything that MiniBrowser stores goes to this folder."""
+    (folder / "gtk-3.0").mkdir(exist_ok=True)
+    (folder / "gtk-3.0" / "gtk.css").write_text(SMALL_BUTTONS)
+    return dict.fromkeys(["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"], str(folder))
+
+
+def _display(screen: Screen | None) -> dict[str, str]:
+    if screen is None:
+        return {}
+    return {"DISPLAY": f":{screen.display}", "GDK_BACKEND": "x11", "MOZ_ENABLE_WAYLAND": "0"}

@@ -1,0 +1,100 @@
+"""Without a network, the kept trial comes back in a browser started again and in a discarded tab."""
+
+import time
+
+import pytest
+
+from judgments.models import Judgment, Session
+from tests.browser.engines.conftest import require
+from tests.browser.engines.screen import keyboard, screen
+from tests.browser.engines.test_sessions import by_keys, complete, has, is_over, ready
+from tests.browser.engines.webdriver import MINI_BROWSER, PATIENCE_S, Window, gtk_environment, process
+from tests.browser.playing import IS_CACHED, a_session
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def go_offline(window: Window, session: Session, network) -> str:
+    """Answer the first trial with a network, the second without; return the third."""
+    window.open(f"/s/{session.token}/")
+    for cuts in (False, True):
+        trial = ready(window)
+        window.until(f"({IS_CACHED})(arguments[0])", session.token)
+        if cuts:
+            network.cut()
+        window.press("6")
+        is_over(window, trial)
+    return ready(window)
+
+
+def go_on(window: Window, third: str, network) -> None:
+    """The kept trial is there; answer it, and the last one with a network."""
+    assert ready(window) == third
+    window.press("6")
+    is_over(window, third)
+    network.restore()
+    while not has(window, ".code"):
+        by_keys(window, iter(["6"]))()
+        window.until("Boolean(document.querySelector('.task[data-onset], .code'))")
+    kept = [judgment.timing.get("from_kept", False) for judgment in complete("keyboard")]
+    assert kept == [False, False, True, False]
+
+
+@pytest.mark.parametrize("engine", ["chromium", "firefox"])
+def test_a_browser_started_again_shows_the_kept_trial(engine, start, network, tmp_path):
+    session = a_session("likert")
+    options = {"is_kept": True} if engine == "chromium" else {}
+    with start(engine, tmp_path, **options) as window:
+        third = go_offline(window, session, network)
+    with start(engine, tmp_path, **options) as window:
+        window.open(f"/s/{session.token}/")
+        go_on(window, third, network)
+
+
+DISCARD = """
+const [tab] = [...gBrowser.tabs].filter((one) => one.linkedBrowser.currentURI.spec.includes("/s/"));
+gBrowser.discardBrowser(tab, true);
+return tab.hasAttribute("pending");
+"""
+
+
+def test_a_tab_that_firefox_discarded_shows_the_kept_trial(visit, network):
+    session = a_session("likert")
+    window = visit("firefox")
+    third = go_offline(window, session, network)
+    tab = window.send("GetWindowHandle")
+    window.send("SwitchToWindow", handle=window.send("NewWindow", type="tab")["handle"])
+    assert window.send.chrome(DISCARD)
+    window.send("CloseWindow")
+    window.send("SwitchToWindow", handle=tab)
+    go_on(window, third, network)
+
+
+def test_webkit_started_again_shows_the_kept_trial(browser_environment, network, tmp_path):
+    """Without the driver, whose windows are private ones: by the keyboard of its screen and its pixels."""
+    require("webkit")
+    session = a_session("likert")
+    command = (MINI_BROWSER, f"{network.url}/s/{session.token}/")
+    with screen(tmp_path) as shown, keyboard(shown) as keys:
+        environment = {**browser_environment, **gtk_environment(tmp_path), "DISPLAY": f":{shown.display}"}
+
+        def answer_until(n: int) -> None:
+            deadline = time.monotonic() + PATIENCE_S
+            while Judgment.objects.count() < n and time.monotonic() < deadline:
+                keys.press("6")
+                time.sleep(3)  # the trial and its files are kept meanwhile
+
+        with process(*command, **environment):
+            answer_until(1)
+            network.cut()
+            shown.wait_until_still()
+            keys.press("6")
+            shown.wait_until_still()
+        with process(*command, **environment):
+            shown.wait_until_still()
+            keys.press("6")
+            shown.wait_until_still()
+            network.restore()
+            answer_until(4)
+    kept = [judgment.timing.get("from_kept", False) for judgment in complete("keyboard")]
+    assert kept == [False, False, True, False]
