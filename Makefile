@@ -119,10 +119,8 @@ $(VENV)/deployment/.made $(VENV)/sbom/.made $(VENV)/semgrep/.made: $(VENV)/%/.ma
 	@$(PIP) --python $(VENV)/$*/bin/python install --no-compile --require-hashes -r lock/$*.txt
 	@touch $@
 
-# The wheel is built from the source distribution, in a folder of its own: no file of an earlier build can enter it.
 dist: $(VENV)/.dev ## Build the library as wheel and source distribution, in dist/ (OUT=FOLDER for another)
-	@$(BIN)/python -c "from setuptools import build_meta; build_meta.build_sdist('$(OUT)')" >/dev/null
-	@$(PIP) wheel --no-deps --no-build-isolation --wheel-dir "$(OUT)" "$(OUT)"/obelus_judgments-*.tar.gz && ls -l "$(OUT)"
+	@$(BIN)/python -m tools.distribution "$(OUT)"
 
 lock: ## Resolve the lock files again (needs uv)
 	$(LOCK_PROJECT) -o lock/base.txt

@@ -20,6 +20,8 @@ import time
 import zipfile
 from pathlib import Path
 
+from tools.distribution import build
+
 ROOT = Path(__file__).resolve().parent.parent
 #: What the tests compare our numbers with, beside pytest.
 COMPARED = (
@@ -92,18 +94,6 @@ for module in pkgutil.walk_packages(obelus.__path__, "obelus.", onerror=lambda n
 print(f"examples: {examined} run, {failed} failed; not installed: {', '.join(sorted(missing)) or 'nothing'}")
 sys.exit(bool(failed or missing - {"torch", "transformers", "kenlm"}))
 """
-
-
-def build_wheel(folder: Path) -> Path:
-    """Build the wheel from a copy, so that no earlier build can enter it."""
-    source = folder / "source"
-    source.mkdir()
-    for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, source)
-    shutil.copytree(ROOT / "analysis", source / "analysis", ignore=shutil.ignore_patterns("__pycache__"))
-    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-q"]
-    subprocess.run([*command, "-w", str(folder / "dist"), str(source)], check=True)
-    return next((folder / "dist").glob("*.whl"))
 
 
 def copy_tests(folder: Path, parts: list[str]) -> int:
@@ -190,7 +180,7 @@ def main() -> int:
     failed = 0
     with tempfile.TemporaryDirectory(prefix="obelus-wheel-") as name:
         folder = Path(name)
-        wheel = build_wheel(folder)
+        _, wheel = build(folder / "dist")
         tests = folder / "run"
         tests.mkdir()
         left_out = copy_tests(tests, options.parts)

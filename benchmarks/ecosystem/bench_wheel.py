@@ -14,7 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tools.installed_wheel import build_wheel  # noqa: E402
+from tools.distribution import build  # noqa: E402
 
 LIMIT_S = 60
 PAIRS, MODELS = 1_000, ("one", "two", "three")
@@ -52,7 +52,7 @@ def steps(folder: Path, wheel: Path, words: list[str]) -> dict[str, float]:
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory(prefix="obelus-wheel-") as name:
         folder = Path(name)
-        wheel = build_wheel(folder)
+        _, wheel = build(folder / "dist")
         print(f"wheel: {wheel.stat().st_size / 1000:,.0f} kB")
         words = write_files(folder)
         steps(folder, wheel, words)

@@ -1,6 +1,8 @@
 """The wheel: the modules of `analysis` as the package `obelus`, complete, and working where Django is not."""
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -10,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import analysis
-from tools.installed_wheel import build_wheel
+from tools import distribution
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -53,7 +55,25 @@ def run(python, *arguments, **options):
 def wheel(tmp_path_factory):
     """The wheel, built from a copy so that the source tree stays as it is."""
     pytest.importorskip("setuptools", reason="the wheel is built by setuptools: make test installs it")
-    return build_wheel(tmp_path_factory.mktemp("wheel"))
+    return distribution.build(tmp_path_factory.mktemp("wheel"))[1]
+
+
+def test_a_second_build_has_the_same_bytes(wheel, tmp_path, monkeypatch):
+    copy = tmp_path / "elsewhere"
+    copy.mkdir()
+    for name in distribution.FILES:
+        shutil.copyfile(ROOT / name, copy / name)
+    shutil.copytree(ROOT / "analysis", copy / "analysis", copy_function=shutil.copyfile)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", distribution.commit_time())
+    monkeypatch.setattr(distribution, "ROOT", copy)
+    before = os.umask(0o077)
+    try:
+        again = distribution.build(tmp_path / "dist")
+    finally:
+        os.umask(before)
+    assert {path.name: path.read_bytes() == (wheel.parent / path.name).read_bytes() for path in again} == {
+        path.name: True for path in again
+    }
 
 
 def test_the_wheel_has_every_module_and_data_file(wheel):

@@ -291,3 +291,9 @@ def test_one_scheduler_at_a_time():
         for word in container.get("livenessProbe", {}).get("exec", {}).get("command", [])
         if word.endswith(".py")
     )
+
+
+def test_actions_of_workflows_are_pinned_by_their_commit():
+    for path in (ROOT / ".github").rglob("*.y*ml"):
+        for action in re.findall(r"^\s*(?:- )?uses:\s*(\S+)", path.read_text(encoding="utf-8"), re.MULTILINE):
+            assert action.startswith("./") or re.search(r"@[0-9a-f]{40}$", action), f"{path.name}: {action}"
