@@ -70,7 +70,7 @@ class RequestLogMiddleware:
             count_saved(seconds)
         response.headers[HEADER] = request_id
         # Else a shared computer would show pages and files with participants by Back after the logout.
-        response.setdefault("Cache-Control", "no-store")  # type: ignore[no-untyped-call]
+        response.setdefault("Cache-Control", "no-store")
         return response
 
 

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from experiments.api.authentication import PAY_FIELDS
 from experiments.lists.extra_trials import EXTRAS, checked_answers, checked_trials
 from experiments.models import Experiment, Job, MaterialSet, MinimalPair, Sentence
 from experiments.models.lab import check_pay
@@ -190,12 +191,10 @@ class StudySerializer(serializers.ModelSerializer[Experiment]):
             texts = attributes["participant_texts"]
             attributes["participant_texts"] = checked_texts(texts, task=task.name)
         if {"reward_minor", "currency", "lab"} & attributes.keys():
-            lab, reward_minor, currency = (
-                attributes.get(name, getattr(stored, name, default))
-                for name, default in (("lab", None), ("reward_minor", 0), ("currency", "GBP"))
-            )
-            if reward_minor:
-                check_pay(lab, reward_minor, currency)
+            before = stored or Experiment()
+            pay = {name: attributes.get(name, getattr(before, name)) for name in PAY_FIELDS}
+            if pay["reward_minor"]:
+                check_pay(attributes.get("lab", before.lab), pay["reward_minor"], pay["currency"])
         for name, kind in EXTRAS.items():
             if name in attributes:
                 attributes[name] = checked_trials(attributes[name], task=task, kind=kind)

@@ -16,6 +16,7 @@ from experiments.pages.access import AuthenticatedRequest, get_study, role_in
 from experiments.teams.members import OnlyOwners
 from judgments.deletion import delete_study, erase_all_later, is_untaken
 from judgments.models import Participant
+from judgments.privacy.assessment import assessment_document, record_document
 from judgments.privacy.purge import move_purge_date
 from judgments.privacy.record import processing_record
 from judgments.study_archive import archive, cautions, obstacles, unarchive
@@ -120,6 +121,25 @@ def record(request: AuthenticatedRequest) -> HttpResponse:
     return render(
         request, "judgments/processing_record.html", {"section": "account", "headings": processing_record()}
     )
+
+
+@login_required
+def record_file(request: AuthenticatedRequest) -> HttpResponse:
+    """The record with the storage periods as a Markdown file."""
+    return _markdown(record_document(), "record-of-processing.md")
+
+
+@login_required
+def assessment_file(request: AuthenticatedRequest, slug: str) -> HttpResponse:
+    """A data-protection impact assessment of the study, filled from its settings, as a Markdown file."""
+    study = get_study(request.user, slug)
+    return _markdown(assessment_document(study), f"{study.slug}-data-protection.md")
+
+
+def _markdown(text: str, name: str) -> HttpResponse:
+    response = HttpResponse(text, content_type="text/markdown; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
 
 
 @login_required

@@ -17,6 +17,12 @@ urlpatterns = [
     path("", overview_views.home, name="home"),
     path("selected-studies/", selection_views.change_selected, name="studies-selected"),
     path("privacy/record/", study_data_views.record, name="processing-record"),
+    path("privacy/record.md", study_data_views.record_file, name="processing-record-file"),
+    path(
+        "studies/<slug:slug>/data-protection.md",
+        study_data_views.assessment_file,
+        name="study-data-protection",
+    ),
     path("studies/<slug:slug>/", overview_views.overview, name="study"),
     path("studies/<slug:slug>/archive/", study_data_views.archive_study, name="study-archive"),
     path("studies/<slug:slug>/unarchive/", study_data_views.unarchive_study, name="study-unarchive"),

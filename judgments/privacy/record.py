@@ -8,6 +8,7 @@ from django.db import connection
 
 from analysis.text import plural
 from experiments.models import Campaign, PlatformAccount
+from experiments.webhooks.delivery import LOG_DAYS
 from judgments.recruitment.credentials import REPOSITORIES
 from judgments.recruitment.recruiter import platform_label
 
@@ -36,7 +37,7 @@ def processing_record() -> list[Heading]:
         Heading("Recipients", _recipients()),
         Heading("Place of storage", _set(settings.DATA_LOCATION), "DATA_LOCATION"),
         Heading("Storage periods", _periods()),
-        Heading("Technical and organizational measures", _measures()),
+        Heading("Technical and organizational measures", measures()),
     ]
 
 
@@ -87,17 +88,48 @@ def _recipients() -> list[str]:
     return platforms or ["None outside this installation."]
 
 
-def _periods() -> list[str]:
+@dataclass(frozen=True)
+class RetentionPeriod:
+    """How long one kind of data is kept, and the setting, constant or person that decides it."""
+
+    data: str
+    until: str
+    decided_by: str
+
+
+def retention_periods() -> list[RetentionPeriod]:
+    """Storage periods from the settings and constants that the deleting jobs read."""
+    kept = f"the newest {settings.BACKUP_KEEP}" if settings.BACKUP_KEEP else "all"
     return [
-        f"Platform ids: {plural(settings.VAULT_DAYS, 'day')} after a study closes, or the day that its team "
-        "set; longer only while a decision on pay is open.",
-        "Answers: until the participant or the team deletes them.",
-        f"Previews and their test sessions: {plural(settings.PREVIEW_DAYS, 'day')} after their last use.",
-        "Login sessions: two weeks.",
+        RetentionPeriod(
+            "Platform ids",
+            f"{plural(settings.VAULT_DAYS, 'day')} after a study closes, or the day that its team set; "
+            "longer only while a decision on pay is open",
+            "VAULT_DAYS, team",
+        ),
+        RetentionPeriod(
+            "Answers, questionnaire", "the participant or the team deletes them", "participant, team"
+        ),
+        RetentionPeriod(
+            "Previews and their test sessions",
+            f"{plural(settings.PREVIEW_DAYS, 'day')} after their last use",
+            "PREVIEW_DAYS",
+        ),
+        RetentionPeriod("Uploads that are not imported", plural(settings.UPLOAD_DAYS, "day"), "UPLOAD_DAYS"),
+        RetentionPeriod("Deliveries of webhooks", plural(LOG_DAYS, "day"), "LOG_DAYS"),
+        RetentionPeriod(
+            "Login sessions", plural(settings.SESSION_COOKIE_AGE // 86_400, "day"), "SESSION_COOKIE_AGE"
+        ),
+        RetentionPeriod("Backups", f"{kept} are kept", "BACKUP_KEEP"),
     ]
 
 
-def _measures() -> list[str]:
+def _periods() -> list[str]:
+    return [f"{row.data}: {row.until}." for row in retention_periods()]
+
+
+def measures() -> list[str]:
+    """Technical and organizational measures, as this installation is set."""
     own_key = "an own key (PLATFORM_KEY)" if settings.PLATFORM_KEY else "a key derived from SECRET_KEY"
     transport = (
         "Pages are sent by HTTPS only."

@@ -139,3 +139,34 @@ def test_the_record_names_the_operator_of_s3_with_what_is_stored_there(client, s
     settings.STORAGES = {**settings.STORAGES, name: on_s3}
     page = client.get("/privacy/record/").content.decode()
     assert f"The operator of the S3 storage: {content}" in page
+
+
+def test_the_assessment_of_a_study_and_the_record_come_from_page_and_command(client, study, settings, capsys):
+    settings.VAULT_DAYS, settings.BACKUP_KEEP = 45, 3
+    study.questionnaire = [{"name": "age", "label": "How old are you?", "kind": "number"}]
+    study.save()
+    client.force_login(cast.cleo())
+    assert client.get("/studies/agreement/data-protection.md").status_code == 404
+    client.force_login(cast.ben())
+    assert (
+        "/studies/agreement/data-protection.md"
+        in client.get("/studies/agreement/participants/").content.decode()
+    )
+    response = client.get("/studies/agreement/data-protection.md")
+    text = response.content.decode()
+    for words in (
+        "How old are you?",
+        "45 days after a study closes",
+        "the newest 3 are kept",
+        "[to fill in:",
+        study.title,
+    ):
+        assert words in text, words
+    assert "attachment" in response["Content-Disposition"]
+    call_command("data_protection", "agreement")
+    assert capsys.readouterr().out.strip() == text.strip()
+    call_command("data_protection")
+    assert capsys.readouterr().out.strip() == client.get("/privacy/record.md").content.decode().strip()
+    assert "| Uploads that are not imported | 7 days |" in client.get("/privacy/record.md").content.decode()
+    with pytest.raises(CommandError, match="no study"):
+        call_command("data_protection", "none")
