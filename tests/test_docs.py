@@ -169,3 +169,25 @@ def test_the_version_is_the_same_everywhere():
         path.read_text(encoding="utf-8") for path in (ROOT / "docker/kubernetes").glob("*.yaml")
     )
     assert set(re.findall(r"/obelus:([\w.]+)", manifests)) == {version}
+
+
+def expand(numbers):
+    """The single numbers of a row such as ``1.2.1–1.2.3, 1.3.1``."""
+    for part in numbers.split(", "):
+        first, _, last = part.partition("–")
+        section, _, number = first.rpartition(".")
+        for n in range(int(number), int((last or first).rpartition(".")[2]) + 1):
+            yield f"{section}.{n}"
+
+
+def test_the_review_against_asvs_has_every_number_once_and_evidence_that_exists():
+    settings_page = page("reference/settings.md")
+    rows = re.findall(r"^\| (\d[^|]*) \| ([^|]*) \| (.*) \|$", page("how-to/asvs.md"), re.MULTILINE)
+    numbers = [number for row in rows for number in expand(row[0])]
+    assert len(numbers) == len(set(numbers)) == 253  # levels 1 and 2 of version 5.0
+    assert {state for _, state, _ in rows} == {"met", "in part", "no", "not used"}
+    for _, _, evidence in rows:
+        for path in re.findall(r"`(tests/[^`]+)`", evidence):
+            assert (ROOT / path).is_file(), path
+        for name in re.findall(r"`([A-Z][A-Z_]{3,})`", evidence):
+            assert f"`{name}`" in settings_page, name

@@ -28,6 +28,8 @@ class MethodNotAllowedMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
+        if request.method == "TRACE":  # echoes headers where a server implements it; no page needs it
+            return HttpResponseNotAllowed(["GET", "POST"])
         response = self.get_response(request)
         if request.method != "GET" or not isinstance(response, HttpResponseNotAllowed) or response.content:
             return response

@@ -17,3 +17,8 @@ def test_no_page_or_file_with_participants_is_stored_by_browsers(ada):
         response = ada.get(path, follow=True)
         assert response.status_code == 200, path
         assert "no-store" in response["Cache-Control"], path
+
+
+def test_trace_is_allowed_nowhere(client):
+    for path in ("/", "/accounts/login/", "/health/live"):
+        assert client.trace(path).status_code == 405, path
