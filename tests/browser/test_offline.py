@@ -145,6 +145,39 @@ def test_a_database_that_never_answers_is_given_up_and_an_event_says_so(hangs, o
     assert event.details["reason"] == "TimeoutError"
 
 
+COUNT_WORK = """
+window.work = 0;
+for (const [owner, name] of [[IDBDatabase.prototype, "transaction"], [window, "fetch"]]) {
+  const own = owner[name];
+  owner[name] = function (...values) {
+    window.work += 1;
+    return own.apply(this, values);
+  };
+}
+"""
+
+
+def test_nothing_begins_while_a_page_is_left_and_its_database_opens_again_when_it_is_restored(open_page):
+    session = a_session("likert")
+    page = open_page()
+    page.add_init_script(COUNT_WORK)
+    start(page, session)
+    answer(page, "likert")
+    saved(page, 1)
+    page.evaluate("dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true })); window.work = 0")
+    page.evaluate("dispatchEvent(new Event('online')); document.dispatchEvent(new Event('visibilitychange'))")
+    page.wait_for_timeout(300)
+    assert page.evaluate("window.work") == 0
+    page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
+    cut(page)
+    trial = answer(page, "likert")
+    until(page, lambda: any(note.get("row") for note in page.evaluate(NOTES, session.token)))
+    cut(page, offline=False)
+    finish(page, "likert")
+    kinds = SessionEvent.objects.filter(trial__public_id=trial).values_list("kind", flat=True)
+    assert "back" in kinds and not SessionEvent.objects.filter(kind="storage").exists()
+
+
 @pytest.mark.parametrize(
     ("problem", "reason"),
     [("new Promise(() => {})", "TimeoutError"), ("Promise.reject(new TypeError())", "TypeError")],

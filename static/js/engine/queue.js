@@ -225,7 +225,7 @@ class Queue {
     try {
       return (await within(store[name](...values))) ?? true;
     } catch (error) {
-      if (this.isLeft) return null;
+      if (this.isLeft || !this.#stores.includes(store)) return null; // asked before the page was left and restored
       this.note(store.kind, error);
       if (error.name === "TimeoutError") this.#stores = this.#stores.filter((one) => one !== store);
       return null;

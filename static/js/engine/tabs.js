@@ -5,26 +5,42 @@ import { within } from "./queue.js";
 const TAKEN = "taken over";
 
 export function takeOver(session, { onTaken, onProblem }) {
-  const [me, name] = [Math.random().toString(36).slice(2), `obelus-${session}`];
-  let isOver = false;
+  let [isOver, release] = [false, null];
   const over = () => {
     if (isOver) return;
     isOver = true;
-    channel?.close();
+    release();
     onTaken(new DOMException(TAKEN, "AbortError"));
   };
+  const take = () => (release = claim(`obelus-${session}`, { over, onProblem }));
+  // A page kept for Back holds nothing: WebKit takes its lock away, which looks like a second tab.
+  addEventListener("pagehide", () => release());
+  addEventListener("pageshow", ({ persisted }) => persisted && !isOver && take());
+  take();
+}
+
+// Takes the session from any other tab; gives a function that lets it go.
+function claim(name, { over, onProblem }) {
+  const me = Math.random().toString(36).slice(2);
+  let [isHeld, letGo] = [true, null];
   const channel = "BroadcastChannel" in self ? new BroadcastChannel(name) : null;
   channel?.addEventListener("message", ({ data }) => data !== me && over());
   channel?.postMessage(me);
   // A lock is stolen even from a tab whose channel sleeps. Over http and in old browsers there are none.
-  const { locks } = navigator;
-  if (!locks) return;
+  const released = new Promise((resolve) => (letGo = resolve));
   const granted = new Promise((resolve, reject) => {
     const hold = () => {
       resolve();
-      return new Promise(() => {}); // until the page is left, or another tab steals it
+      return released;
     };
-    locks.request(name, { steal: true }, hold).catch((error) => (error.name === "AbortError" ? over() : reject(error)));
+    if (!navigator.locks) return resolve();
+    const lost = (error) => isHeld && (error.name === "AbortError" ? over() : reject(error));
+    navigator.locks.request(name, { steal: true }, hold).catch(lost);
   });
-  within(granted).catch((error) => isOver || onProblem(error));
+  within(granted).catch((error) => isHeld && onProblem(error));
+  return () => {
+    isHeld = false;
+    channel?.close();
+    letGo();
+  };
 }

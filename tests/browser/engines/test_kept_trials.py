@@ -5,6 +5,7 @@ import time
 import pytest
 
 from judgments.models import Judgment, Session
+from judgments.screens import offline_views
 from tests.browser.engines.conftest import require
 from tests.browser.engines.screen import keyboard, screen
 from tests.browser.engines.test_sessions import by_keys, complete, has, is_over, ready
@@ -67,6 +68,32 @@ def test_a_tab_that_firefox_discarded_shows_the_kept_trial(visit, network):
     assert window.send.chrome(DISCARD)
     window.send("CloseWindow")
     window.send("SwitchToWindow", handle=tab)
+    go_on(window, third, network)
+
+
+HAS_PRELOAD = """(async () => {
+  const { active, navigationPreload } = await navigator.serviceWorker.getRegistration("/s/");
+  return active?.state === "activated" && String((await navigationPreload.getState()).enabled);
+})()"""
+
+
+def test_a_worker_of_an_earlier_release_is_mended(visit, network, monkeypatch):
+    """It asks for a navigation preload, with which Firefox shows an error page without a network."""
+    source = offline_views._worker()
+    earlier = source.replace("navigationPreload?.disable()", "navigationPreload?.enable()")
+    assert earlier != source
+    session = a_session("likert")
+    window = visit("firefox")
+    with monkeypatch.context() as patch:
+        patch.setattr(offline_views, "_worker", lambda: earlier)
+        window.open(f"/s/{session.token}/")
+        ready(window)
+        window.until(f"({IS_CACHED})(arguments[0])", session.token)
+        assert window.js(HAS_PRELOAD) == "true"
+    window.reload()
+    window.until(lambda: window.js(HAS_PRELOAD) == "false")
+    third = go_offline(window, session, network)
+    window.reload()
     go_on(window, third, network)
 
 

@@ -229,6 +229,27 @@ def test_a_whole_session_of_plain_forms_by_keys_without_scripts(task, engine, wi
         assert {judgment.value for judgment in judgments} == {62.5}
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_trial_left_and_reached_by_back_has_events_and_answers_are_stored(engine, visit):
+    session = a_session("likert")
+    window = visit(engine)
+    window.open(f"/s/{session.token}/")
+    trial = ready(window)
+    window.until(f"({IS_CACHED})(arguments[0])", session.token)
+    window.open(f"/s/{session.token}/leave/")
+    window.send("Back")
+    assert ready(window) == trial
+    answer = by_keys(window, cycle(["6"]))
+    while not has(window, ".code"):
+        answer()
+        window.until("Boolean(document.querySelector('.task[data-onset], .code'))")
+    assert len(complete("keyboard")) == session.trials.count()
+    kinds = set(SessionEvent.objects.filter(trial__public_id=trial).values_list("kind", flat=True))
+    assert "back" in kinds
+    timing = Judgment.objects.get(trial__public_id=trial).timing
+    assert timing.get("restored") or timing["shown_again_ms"] > 0
+
+
 @pytest.mark.parametrize("engine", ["firefox", "private firefox", "webkit"])
 def test_a_session_goes_on_without_a_network_and_after_a_reload(engine, visit, network):
     name = engine.split()[-1]
