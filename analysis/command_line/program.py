@@ -87,7 +87,17 @@ REPORTS: dict[str, tuple[type[Any], Document, tuple[str, ...]]] = {
     "effects": (
         EffectsText,
         effects_document,
-        ("by", "transform", "zeros", "slopes", "population", "factorial", "correction", "sesoi"),
+        (
+            "by",
+            "transform",
+            "zeros",
+            "slopes",
+            "population",
+            "factorial",
+            "conditions",
+            "correction",
+            "sesoi",
+        ),
     ),
     "times": (TimesText, times_document, ("by", "outliers")),
     "items": (ItemsText, items_of_file, ("pairs",)),

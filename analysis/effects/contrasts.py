@@ -1,5 +1,6 @@
 """t tests of acceptable against unacceptable sentences, standardized effect sizes and their intervals."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypedDict
 
@@ -8,9 +9,9 @@ import pandas as pd
 import scipy
 
 from ..columns import require_columns
-from ..errors import UnknownName
+from ..errors import BadInput, UnknownName
 from ..pingouin_options import unrounded_pingouin
-from ..rows import Floats, group_codes
+from ..rows import Floats, column_or_blank, group_codes, tasks
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 
@@ -51,6 +52,56 @@ class Contrast:
     samples: tuple[Floats, Floats] | None = field(default=None, repr=False, compare=False)
     """The values that were tested, without missing ones."""
     is_paired: bool = False
+
+
+def contrast_of_conditions(
+    judgments: pd.DataFrame, conditions: str, *, factors: Mapping[str, Sequence[str]] | None = None
+) -> pd.DataFrame:
+    """Return judgments in which the first of two conditions is expected to be the higher, and others nothing.
+
+    Parameters
+    ----------
+    judgments : DataFrame, one row per judgment
+        Needs ``condition``, or the columns of the factors.
+    conditions : str
+        Two conditions, or two levels of a factor, separated by a comma.
+    factors : Mapping of str to sequence of str, optional
+        Columns of the factors with their levels.
+
+    Raises
+    ------
+    BadInput, UnknownName
+        If there are not two names, a name is no condition or level, or the judgments are choices.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"condition": ["plausible", "odd", "other"], "task": "likert"})
+    >>> contrast_of_conditions(rows, "plausible, odd")["expected"].tolist()
+    ['acceptable', 'unacceptable', '']
+    """
+    names = [name.strip() for name in conditions.split(",")]
+    if len(names) != 2 or not all(names) or names[0] == names[1]:
+        raise BadInput(
+            f"{conditions!r} are no two conditions.",
+            remedy="Give two conditions or levels, such as plausible,implausible.",
+        )
+    if (tasks(judgments) == "forced_choice").any():
+        raise BadInput(
+            "choices between the members of pairs have no conditions to contrast.",
+            remedy="Leave the conditions out.",
+        )
+    columns = ["condition", *(name for name in factors or {} if name in judgments.columns)]
+    raw = {name: column_or_blank(judgments, name).astype(object) for name in columns}
+    levels = {name: cells.where(cells.notna(), "").map(str) for name, cells in raw.items()}
+    existing = {name: set(cells) - {""} for name, cells in levels.items()}
+    fitting = [name for name in columns if set(names) <= existing[name]]
+    if not fitting:
+        listed = list(dict.fromkeys(level for name in columns for level in sorted(existing[name])))
+        unknown = next((name for name in names if name not in listed), names[1])
+        raise UnknownName("condition or level", unknown, listed)
+    cells = levels[fitting[0]].to_numpy()
+    expected = np.where(cells == names[0], "acceptable", np.where(cells == names[1], "unacceptable", ""))
+    return judgments.assign(expected=expected)
 
 
 def paired_means(rows: pd.DataFrame, *, unit: str = "participant", value: str = "value") -> pd.DataFrame:

@@ -9,6 +9,7 @@ from ..errors import UnknownName
 from ..mixed_models.linear import CROSSED, Random
 from ..multiple_tests import CORRECTIONS
 from ..rows import RATING_TASKS, is_kind, tasks
+from .contrasts import contrast_of_conditions
 from .equivalence import equivalence_tests
 from .factorial import interactions, unrecognized_designs
 from .factors import Levels
@@ -34,6 +35,7 @@ def effects_report(
     slopes: str = "auto",
     population: int | None = None,
     factorial: str = "",
+    conditions: str = "",
     correction: str = "holm",
     sesoi: float | None = None,
     factors: Levels | None = None,
@@ -61,6 +63,9 @@ def effects_report(
     factorial : str
         Four conditions as a comma-separated list (plain-plain, marked-plain, plain-marked, marked-marked); if
         empty, the columns in ``factors`` are used, else factors are read from the names of conditions.
+    conditions : str
+        Two conditions, or two levels of a factor, separated by a comma: the first less the second, whatever
+        their expected status. If empty, acceptable less unacceptable sentences.
     correction : {"holm", "bh"}
         The correction for several tests that pages, texts and reports show: Holm, or Benjamini-Hochberg for
         the false discovery rate. The document has the p values of both.
@@ -119,15 +124,16 @@ def effects_report(
         else (*CROSSED, *(Random(factor, "condition") for factor in factors_with_slopes))
     )
     rows = judgments if "expected" in judgments.columns else judgments.assign(expected="")
+    contrasted = contrast_of_conditions(rows, conditions, factors=factors) if conditions else rows
     document = five_analyses(
-        rows, by=by, transform=transform, random=random, population=population
+        contrasted, by=by, transform=transform, random=random, population=population
     ).document()
-    conditions = [word.strip() for word in factorial.split(",") if word.strip()]
+    cells = [word.strip() for word in factorial.split(",") if word.strip()]
     conventions = document.pop("conventions")
     if sesoi is not None:
         conventions |= EQUIVALENCE_CONVENTIONS
     scored = scored_targets(rows, transform)
-    designs = interactions(scored, by=by, factors=factors, conditions=conditions, random=random)
+    designs = interactions(scored, by=by, factors=factors, conditions=cells, random=random)
     return {
         "experiment": experiment,
         "by": by,
@@ -135,22 +141,24 @@ def effects_report(
         "slopes": slopes,
         "population": population,
         "correction": correction,
+        "conditions": [name.strip() for name in conditions.split(",") if name.strip()],
         "participants": int(rows["participant"].nunique()),
         **document,
         "sesoi": sesoi,
         "equivalence": []
         if sesoi is None
-        else equivalence_tests(rows, sesoi=sesoi, by=by, transform=transform),
+        else equivalence_tests(contrasted, sesoi=sesoi, by=by, transform=transform),
         "within": within_designs(scored, by=by),
         "factors": {name: list(levels) for name, levels in (factors or {}).items()},
         "interactions": designs,
-        "not_recognized": unrecognized_designs(scored, by=by, factors=factors, conditions=conditions)
+        "not_recognized": unrecognized_designs(scored, by=by, factors=factors, conditions=cells)
         or _without_means(rows, scored, by=by, factors=factors),
         "models": []
         if scores is None or sentences is None
-        else model_interactions(scores, sentences, designs, by=by, factors=factors, conditions=conditions),
+        else model_interactions(scores, sentences, designs, by=by, factors=factors, conditions=cells),
         "conventions": conventions
         | {
+            "contrast": conditions.replace(",", " less ") or "acceptable less unacceptable sentences",
             "interaction": "difference of differences: cost of the first factor's marked level at the marked "
             "level of the second, less its cost at the plain level",
             "factors": _source(designs),

@@ -143,7 +143,9 @@ def effects_finding(report: dict[str, Any]) -> str:
         # A test of counts has no difference in units of the scale; its interval is left out.
         p = f", p {_p(tested['p'])}" if tested["p"] is not None else ""
         difference = decimal(effect["mean_difference"], 2)
-        return f"The expected contrast is {difference}{ends}{p}."
+        sides = report.get("conditions")
+        name = f"The contrast {sides[0]} − {sides[1]}" if sides else "The expected contrast"
+        return f"{name} is {difference}{ends}{p}."
     rates = {row["analysis"]: row for row in report.get("rates") or []}
     name = next((name for name in PREFERRED if rates.get(name, {}).get("estimable")), None)
     if name is None:

@@ -230,12 +230,15 @@ def read_upload_tables(uploads: Sequence[Upload]) -> UploadTables:
     return UploadTables(tuple(sheets), encoding, sheet, header_row)
 
 
-def read_top_rows(uploads: Sequence[Upload]) -> list[tuple[int, list[str]]]:
-    """Return the first rows of the first file, among which one has the column names."""
-    options = uploads[0].options
-    with local_copies(uploads[:1]) as paths, suppress(BadInput):
-        return top_rows(paths[0], encoding=upload_encoding(options), sheet=options.get("sheet") or "")
-    return []
+def read_top_rows(uploads: Sequence[Upload]) -> list[dict[str, Any]]:
+    """Return the first rows of each file, among which one has the column names."""
+    options, tables = uploads[0].options, []
+    with local_copies(uploads) as paths:
+        for path in paths:
+            with suppress(BadInput):
+                rows = top_rows(path, encoding=upload_encoding(options), sheet=options.get("sheet") or "")
+                tables.append({"file": path.name, "rows": rows})
+    return [table for table in tables if table["rows"]]
 
 
 def read_uploads(

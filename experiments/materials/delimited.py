@@ -230,7 +230,7 @@ def read_table(path: Path, *, encoding: Encoding = "", delimiter: str = "") -> T
 
 def first_lines(text: str, *, n_rows: int) -> list[Row]:
     """Return the cells of the first lines, with the delimiter that divides most of them."""
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")[:n_rows]
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n").split("\n")[:n_rows]
     delimiter = max(",\t;|", key=lambda mark: sum(mark in line for line in lines))
     with suppress(csv.Error):
         return [

@@ -48,7 +48,7 @@ FORMAT_LABELS = {
 }
 AUTO = ("auto", "Recognize from the file, and ask")
 #: Formats whose columns can be mapped.
-MAPPED = ("table", "jspsych", *PRESETS)
+MAPPED = ("table", "jspsych", "pcibex", *PRESETS)
 
 
 def _format_choices() -> list[tuple[str, str]]:
@@ -223,6 +223,12 @@ def posted_mapping(request: AuthenticatedRequest) -> dict[str, str]:
     return mapping if any(mapping.values()) else {}
 
 
+def chosen_mapping(request: AuthenticatedRequest, upload: Upload) -> dict[str, str]:
+    """Columns chosen on the page; those chosen before where the page had no fields for them."""
+    has_fields = any(name.startswith("map-") for name in request.POST)
+    return posted_mapping(request) if has_fields else upload.options.get("mapping") or {}
+
+
 def mapping_form(
     upload: Upload,
     columns: list[str] | None,
@@ -287,7 +293,7 @@ class JudgmentsWizard(UploadWizard):
         encodings, is_other_encoding = posted_encodings(request.POST, [sent])
         sent.options = {
             **form.options(),
-            "mapping": posted_mapping(request) if is_mapped else {},
+            "mapping": chosen_mapping(request, sent) if is_mapped else {},
             **kept_encodings(sent, encodings),
             **({"guess": sent.options["guess"]} if is_guess_open else {}),
         }

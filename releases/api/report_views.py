@@ -59,6 +59,7 @@ class EffectsChoices(ExcludeChoices):
     slopes = serializers.ChoiceField(choices=list(SLOPES), required=False, default="auto")
     population = serializers.IntegerField(required=False, default=None, min_value=2, max_value=BIGGEST)
     factorial = PlainText(required=False, allow_blank=True, default="", max_length=300)
+    conditions = PlainText(required=False, allow_blank=True, default="", max_length=300)
     correction = correction_field()
     sesoi = sesoi_field()
 

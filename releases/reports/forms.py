@@ -464,8 +464,8 @@ class EffectsForm(ReportForm, CorrectionForm, SesoiForm, ZerosForm):
     """Contrasts, scale, random structure, correction, smallest effect of interest and design."""
 
     field_order = (
-        "plan", "by", "transform", "zeros", "slopes", "correction", "sesoi", "population", "factorial",
-        "steps",
+        "plan", "by", "conditions", "transform", "zeros", "slopes", "correction", "sesoi", "population",
+        "factorial", "steps",
     )  # fmt: skip
     defaults = {
         "by": "phenomenon",
@@ -474,6 +474,7 @@ class EffectsForm(ReportForm, CorrectionForm, SesoiForm, ZerosForm):
         "slopes": "auto",
         "population": None,
         "factorial": "",
+        "conditions": "",
         "correction": "holm",
         "sesoi": None,
     }
@@ -498,6 +499,13 @@ class EffectsForm(ReportForm, CorrectionForm, SesoiForm, ZerosForm):
         max_length=300,
         label="2×2 conditions",
         help_text="Plain–plain, marked–plain, plain–marked, marked–marked, with commas. Default: factors.",
+    )
+    conditions = forms.CharField(
+        required=False,
+        max_length=300,
+        label="Contrast of conditions",
+        help_text="Two conditions or levels of a factor, the higher first: plausible,implausible. "
+        "Default: acceptable and unacceptable sentences.",
     )
 
 

@@ -113,6 +113,20 @@ def test_the_command_reports_each_participant_and_item_and_models(study, model):
     assert "by items:" in printed and "    item 3:" in printed and "by trigram, items:" in printed
 
 
+def test_a_contrast_of_chosen_levels_on_page_and_command(ada, study):
+    report = json.loads(
+        effects(study.slug, "--conditions", "non-island,island", "--transform", "raw", "--json")
+    )
+    frame = judgment_frame(study, kinds=["target"]).astype({"structure": str})
+    means = frame.groupby(["participant", "structure"], observed=True)["value"].mean().unstack()
+    difference = (means["non-island"] - means["island"]).mean()
+    assert report["effects"][0]["mean_difference"] == pytest.approx(difference)
+    address = reverse("study-effects", args=[study.slug])
+    page = ada.get(address, {"conditions": "non-island,island", "transform": "raw"}).content.decode()
+    assert f"The contrast non-island − island is {difference:.2f}" in page
+    assert "&#x27;never&#x27;" in ada.get(address, {"conditions": "never,island"}).content.decode()
+
+
 def test_the_page_opens_with_the_finding_and_the_figure(ada, study, model):
     page = ada.get(reverse("study-effects", args=[study.slug])).content.decode()
     finding, figure, table = (

@@ -10,7 +10,7 @@ from ...report.findings import equivalence_sentence
 from ...report.wording import SENTENCES, decimal, p_value
 from ..output import CommandOutput, add_correction, add_sesoi, add_zeros
 
-NO_CONTRAST = f"{SENTENCES['no_contrast']} Use --by PARADIGM or --factorial."
+NO_CONTRAST = f"{SENTENCES['no_contrast']} Use --conditions HIGHER,LOWER or --factorial."
 ALPHABETICAL = f"{SENTENCES['alphabetical']} Use --factorial to choose them."
 
 
@@ -35,6 +35,12 @@ class EffectsText(CommandOutput):
             default="",
             metavar="PP,MP,PM,MM",
             help="the four conditions of a 2x2 design, plain and marked; without it read from their names",
+        )
+        parser.add_argument(
+            "--conditions",
+            default="",
+            metavar="HIGHER,LOWER",
+            help="contrast of two conditions, or levels of a factor, in place of acceptable and unacceptable",
         )
         add_correction(parser)
         add_sesoi(parser)

@@ -347,10 +347,10 @@ def _columns_to_check(
             message = f"column {name} names files; sentences are shown as text, without sound or picture."
             yield Finding("warning", "not_shown", message, file=sheet.file)
     missing = {name: field for name, field in SENTENCE_FIELDS.items() if name not in {*columns, *mapping}}
-    named: set[str] = set()
+    proposed: set[str] = set()
     for name, near in near_columns(free, missing).items():
-        for column in [column for column in near if column not in named][:1]:
-            named.add(column)
+        for column in [column for column in near if column not in proposed][:1]:
+            proposed.add(column)
             yield Finding("warning", "near_name", _about_near(sheet, name, column), file=sheet.file)
 
 

@@ -234,18 +234,21 @@ def gorilla_rows(rows: Rows, options: SourceOptions) -> Shaped:
         frame["Timed Out"].map(parse_flag).eq(True) if "Timed Out" in frame.columns else is_response & False
     )
     rows = without(rows, is_empty(frame["Response"]) & ~timed_out, "responses without an answer")
-    return _one_zone(rows, options), {}
+    rows = _one_zone(rows, options)
+    zone = options.mapping.get("value", "")
+    if zone in ("", "Response") or zone.removesuffix(_CLASH) not in _zones(rows)[1]:
+        return rows, {}
+    answer = zone if zone not in rows.frame.columns else zone + _CLASH
+    return replace(rows, frame=rows.frame.rename(columns={"Response": answer})), {"value": answer}
 
 
 def _one_zone(rows: Rows, options: SourceOptions) -> Rows:
     """Keep the answers of the zone that the mapping of ``value`` names; ask where trials have several."""
-    names = ("Zone Name", "Object Name", "Response Type", "Zone Type")
-    zone = next((name for name in names if name in rows.frame.columns), "")
+    zone, zones = _zones(rows)
     trial = [name for name in ("Participant Private ID", "Trial Number") if name in rows.frame.columns]
-    zones = list(dict.fromkeys(rows.frame[zone]))
-    wanted = options.mapping.get("value", "")
-    if wanted in zones:
-        return without(rows, rows.frame[zone] != wanted, f"answers of another {zone}")
+    chosen = options.mapping.get("value", "").removesuffix(_CLASH)
+    if chosen in zones:
+        return without(rows, rows.frame[zone] != chosen, f"answers of another {zone}")
     if len(zones) > 1 and len(trial) == 2 and rows.frame.groupby(trial)[zone].nunique().max() > 1:
         raise OpenAnswer(
             "trials have several answers.",
@@ -254,6 +257,13 @@ def _one_zone(rows: Rows, options: SourceOptions) -> Rows:
             choices=zones,
         )
     return rows
+
+
+def _zones(rows: Rows) -> tuple[str, list[str]]:
+    """Return the column that names zones, and the zones."""
+    names = ("Zone Name", "Object Name", "Response Type", "Zone Type")
+    zone = next(name for name in names if name in rows.frame.columns)
+    return zone, list(dict.fromkeys(rows.frame[zone]))
 
 
 _OTREE = re.compile(r"(?P<app>.+)\.(?P<round>\d+)\.(?P<level>player|group|subsession)\.(?P<field>.+)")
@@ -348,8 +358,8 @@ def label_studio_rows(rows: Rows, options: SourceOptions) -> Shaped:
         if number:
             rows = with_note(rows, f"{plural(number, 'annotation')} left out: {reason}")
     shaped, mapping = _one_answer(rows, options, answers)
-    own = mapping["value"].removesuffix(_CLASH)
-    if any(is_rating[name].any() for name in (f"answer:{own}", own) if name in is_rating):
+    question = mapping["value"].removesuffix(_CLASH)
+    if any(is_rating[name].any() for name in (f"answer:{question}", question) if name in is_rating):
         shaped = replace(shaped, frame=shaped.frame.assign(response_type="rating"))
     return shaped, mapping
 

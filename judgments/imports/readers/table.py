@@ -466,12 +466,12 @@ def _members_by_place(rows: Rows, columns: dict[str, str]) -> tuple[Rows, dict[s
     is_first = flags.astype(bool)
     first, second = (rows.frame[columns[name]].to_numpy() for name in ("first", "second"))
     members = {"good": np.where(is_first, first, second), "bad": np.where(is_first, second, first)}
-    taken = [name for name in members if name in rows.frame.columns]
-    if taken:
+    existing = [name for name in members if name in rows.frame.columns]
+    if existing:
         raise BadInput(
             "the table has this column beside the members by their places.",
             file=rows.file,
-            column=taken[0],
+            column=existing[0],
             remedy="Map good and bad, or rename the column.",
         )
     return replace(rows, frame=rows.frame.assign(**members)), {**columns, "good": "good", "bad": "bad"}

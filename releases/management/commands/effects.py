@@ -18,5 +18,5 @@ class Command(EffectsText, ReportCommand):
         """The report as one JSON document."""
         if options["ordinal"]:
             return fit_ordinal_models(study, **select_options(options, "exclude", "by", "slopes"))
-        names = ("exclude", "by", "transform", "zeros", "slopes", "population", "factorial")
+        names = ("exclude", "by", "transform", "zeros", "slopes", "population", "factorial", "conditions")
         return compute_effects(study, **select_options(options, *names, "correction", "sesoi"))

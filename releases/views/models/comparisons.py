@@ -305,6 +305,7 @@ def comparison_context(study: Experiment, comparison: Comparison) -> dict[str, A
         "report": report,
         "tabs": tabs(""),
         "finding": comparison_finding(report),
+        "in_context": [name for name, run in methods.items() if run.spec.get("in_context")],
         "noise_ceiling": (ceiling or {}).get("correlation") or {},
         "constant_recalibrated": [recalibrated.get(key) for key in keys],
         "figures": figures,

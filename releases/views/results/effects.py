@@ -71,13 +71,16 @@ def interaction_figure(request: HttpRequest, study: Experiment) -> Figure:
 
 def contrast_finding(report: dict[str, Any]) -> str:
     """The finding of the contrasts; a factorial study has that of its interaction instead."""
-    has_interaction = any(row["status"] == "ok" for row in report["interactions"])
+    has_interaction = (
+        any(row["status"] == "ok" for row in report["interactions"]) and not report["conditions"]
+    )
     return "" if has_interaction else effects_finding(report)
 
 
 def effect_figures(study: Experiment, report: dict[str, Any], *, query: str) -> list[Figure]:
     """The forest of effect sizes, where a contrast has one."""
-    has_sizes = any(row["d_z"] is not None for row in report["effects"])
+    # The figure is of acceptable and unacceptable sentences.
+    has_sizes = not report["conditions"] and any(row["d_z"] is not None for row in report["effects"])
     return [registered_figure(study, "effect-sizes", query=query)] if has_sizes else []
 
 

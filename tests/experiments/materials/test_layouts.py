@@ -1,6 +1,7 @@
 """Ordinary spreadsheets: title rows, a column for each condition, conditions that name several levels."""
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from analysis.errors import BadInput
@@ -61,3 +62,18 @@ def test_pasted_rows_with_a_title_are_read_below_the_chosen_row(ada):
     assert list(stored.levels) == ["grammaticality", "number"]
     refused = ada.post(reverse("material-upload"), {"name": "None", "language": "en"}).content.decode()
     assert "Choose files, or paste rows below." in refused
+
+
+@pytest.mark.django_db
+def test_the_first_rows_of_every_file_are_shown_for_the_choice_of_the_header(ada):
+    titled = "Experiment {0}\nItem,condition,sentence\n1,a,She left {0}.\n1,b,She leave {0}.\n"
+    files = [SimpleUploadedFile(f"{name}.csv", titled.format(name).encode()) for name in ("one", "two")]
+    address = ada.post(reverse("material-upload"), {"files": files, "name": "Two", "language": "en"}).url
+    page = ada.get(address).content.decode()
+    for name in ("one", "two"):
+        assert f"<caption>{name}.csv</caption>" in page and f"She left {name}." in page
+    assert page.count('type="radio" name="header_row"') == 4
+    form = {"name": "Two", "language": "en", "format": "auto", "header_row": "2"}
+    ada.post(address, {**form, "action": "again"})
+    ada.post(address, {**form, "action": "import"})
+    assert MaterialSet.objects.get(name="Two").sentences.count() == 4

@@ -4,8 +4,11 @@ import json
 from io import StringIO
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 
+from experiments.models import Job
+from experiments.operation import job_runner
 from judgments.models import Judgment
 
 pytestmark = pytest.mark.django_db
@@ -171,6 +174,21 @@ def test_the_answer_of_a_trial_with_several_is_chosen_by_name(read, format, cont
         read(content, format=format)
     read(content, "--map", "value=rating", format=format)
     assert stored("trial__position", "value") == list(enumerate(values, 1))
+
+
+@pytest.mark.parametrize(("format", "content"), [("pcibex", PENN), ("gorilla", GORILLA)])
+def test_the_chosen_answer_stays_when_the_page_is_read_again(ada, settings, tmp_path, format, content):
+    settings.MEDIA_ROOT = tmp_path / "media"
+    file = SimpleUploadedFile("results.csv", content.encode())
+    address = ada.post("/judgments/import/", {"file": file, "experiment": "s", "format": "auto"}).url
+    form = {"experiment": "s", "format": format, "guess_is_right": "yes"}
+    ada.post(address, {**form, "map-value": "rating", "action": "again"})
+    for action in ("again", "import"):
+        fields = ada.get(address).context["mapping"]
+        mapped = {f"map-{name}": field.initial for name, field in fields.fields.items()} if fields else {}
+        ada.post(address, {**form, **mapped, "action": action})
+    job_runner.run(Job.objects.get().pk)
+    assert stored("value")[0] == {"pcibex": 6.0, "gorilla": 3.0}[format]
 
 
 def test_runs_joined_with_their_headers_are_read(read):

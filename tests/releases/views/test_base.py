@@ -179,6 +179,10 @@ def test_model_is_uploaded_scored_and_compared(ada):
     page = ada.get(answer.url).content.decode()
     for words in ("People, another sample", "Same answer for every pair", "chance", "bright"):
         assert words in page, words
+    read_context = "bright read a text before each sentence that participants were not shown"
+    assert read_context not in page
+    ScoringRun.objects.update(spec={"in_context": True})
+    assert read_context in " ".join(ada.get(answer.url).content.decode().split())
     sections = {
         "pairs": ["Largest differences between bright and people", "figures/deltas-0.svg"],
         "intervals": [
