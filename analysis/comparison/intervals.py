@@ -1,6 +1,4 @@
-"""Clusters of pairs and cluster-bootstrap intervals, for pairs that are not independent."""
-
-from collections.abc import Iterator
+"""Clusters of pairs, and intervals over them, for pairs that are not independent."""
 
 import numpy as np
 import numpy.typing as npt
@@ -10,8 +8,6 @@ import scipy
 from ..agreement.bootstrap import effective_wilson_interval, linearize
 from ..columns import require_columns
 
-RESAMPLES = 10_000
-BLOCK = 5_000_000  # weights drawn at once (40 MB)
 ROUNDING = 1e-12  # relative to the sum of squares: below it a variance is rounding error
 FEWEST_CLUSTERS = 5  # with fewer there is no interval
 SHARED = "shared sentences"
@@ -79,39 +75,10 @@ def cluster_sums(
     return membership @ np.where(complete, values, 0.0), membership @ complete.astype(np.float64)
 
 
-def cluster_bootstrap(
-    clusters: pd.Series,
-    values: npt.NDArray[np.float64],
-    *,
-    rng: np.random.Generator,
-    resamples: int = RESAMPLES,
+def cluster_intervals(
+    clusters: pd.Series, values: npt.NDArray[np.float64], *, confidence: float = 0.95
 ) -> npt.NDArray[np.float64]:
-    """Return 95 % percentile intervals of column means, resampling whole clusters.
-
-    Notes
-    -----
-    Weights W ~ multinomial(C; 1/C); statistic (W·S)/(W·N). It generalizes over clusters of pairs,
-    not over participants.
-
-    Examples
-    --------
-    >>> clusters, values = pd.Series(["x", "x", "y", "y"]), np.array([[1.0], [1.0], [0.0], [0.0]])
-    >>> cluster_bootstrap(clusters, values, rng=np.random.default_rng(0), resamples=200).tolist()
-    [[0.0, 1.0]]
-    """
-    sums, counts = cluster_sums(clusters, values)
-    n_clusters = sums.shape[0]
-    if n_clusters < 2:
-        return np.full((values.shape[1], 2), np.nan)
-    means = []
-    for weights in cluster_weights(n_clusters, resamples, rng=rng):
-        with np.errstate(invalid="ignore", divide="ignore"):
-            means.append((weights @ sums) / (weights @ counts))
-    return percentiles(np.concatenate(means))
-
-
-def cluster_intervals(clusters: pd.Series, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return 95 % intervals of column means of zeros and ones, for few or many clusters.
+    """Return intervals of column means of zeros and ones, for few or many clusters.
 
     Notes
     -----
@@ -131,9 +98,8 @@ def cluster_intervals(clusters: pd.Series, values: npt.NDArray[np.float64]) -> n
     """
     terms = linearize(*cluster_sums(clusters, values))
     n_clusters, ratio = terms.contributors, np.clip(terms.ratio, 0, 1)
-    low, high = effective_wilson_interval(terms)
-    freedom = np.maximum(n_clusters - 1, 1)
-    q2 = scipy.stats.t.ppf(0.975, freedom) ** 2 / np.maximum(n_clusters, 1)
+    low, high = effective_wilson_interval(terms, confidence=confidence)
+    q2 = _quantiles(n_clusters, confidence) ** 2 / np.maximum(n_clusters, 1)
     centre = (ratio + q2 / 2) / (1 + q2)
     half = np.sqrt(q2 * (ratio * (1 - ratio) + q2 / 4)) / (1 + q2)
     is_constant = terms.variance(n_clusters) <= ROUNDING
@@ -144,10 +110,46 @@ def cluster_intervals(clusters: pd.Series, values: npt.NDArray[np.float64]) -> n
     return ends
 
 
-def correlation_interval(
-    clusters: pd.Series, human_delta: npt.NDArray[np.float64], model_delta: npt.NDArray[np.float64]
+def _quantiles(n_clusters: npt.ArrayLike, confidence: float) -> npt.NDArray[np.float64]:
+    """Return the quantiles of t with C - 1 degrees of freedom."""
+    freedom = np.maximum(np.asarray(n_clusters) - 1, 1)
+    return np.asarray(scipy.stats.t.ppf(0.5 + confidence / 2, freedom), dtype=np.float64)
+
+
+def difference_interval(
+    clusters: pd.Series, gap: npt.NDArray[np.float64], *, confidence: float = 0.95
 ) -> tuple[float | None, float | None]:
-    """Return the 95 % interval of Pearson's r of differences by the jackknife over clusters.
+    """Return the interval of the mean difference between two models that passed the same pairs.
+
+    Notes
+    -----
+    The mean ± t · its error with clusters as units, C - 1 degrees of freedom. Where all clusters have one
+    difference, the half-width is that of Wilson's interval of none among C. Undefined below five clusters.
+
+    Examples
+    --------
+    >>> ends = difference_interval(pd.Series(list("abcde")), np.array([1.0, 0, 1, 0, 0]))
+    >>> [round(end, 2) for end in ends]
+    [-0.28, 1.0]
+    """
+    terms = linearize(*cluster_sums(clusters, gap[:, None]))
+    n_clusters = int(terms.contributors[0])
+    if n_clusters < FEWEST_CLUSTERS:
+        return None, None
+    quantile, variance = float(_quantiles(n_clusters, confidence)), float(terms.variance(n_clusters)[0])
+    reach = quantile * variance**0.5 if variance > ROUNDING else quantile**2 / (n_clusters + quantile**2)
+    mean = float(terms.ratio[0])
+    return max(mean - reach, -1.0), min(mean + reach, 1.0)
+
+
+def correlation_interval(
+    clusters: pd.Series,
+    human_delta: npt.NDArray[np.float64],
+    model_delta: npt.NDArray[np.float64],
+    *,
+    confidence: float = 0.95,
+) -> tuple[float | None, float | None]:
+    """Return the interval of Pearson's r of differences by the jackknife over clusters.
 
     Notes
     -----
@@ -158,84 +160,59 @@ def correlation_interval(
     ----------
     Efron & Tibshirani (1993), *An Introduction to the Bootstrap*, chapter 11.
     """
+    z = _leave_one_out_z(clusters, human_delta, model_delta)
+    if z is None:
+        return None, None
+    reach = float(_quantiles(len(z) - 1, confidence)) * _jackknife_error(z)
+    return float(np.tanh(z[0] - reach)), float(np.tanh(z[0] + reach))
+
+
+def correlation_difference_interval(
+    clusters: pd.Series,
+    human_delta: npt.NDArray[np.float64],
+    first: npt.NDArray[np.float64],
+    second: npt.NDArray[np.float64],
+    *,
+    confidence: float = 0.95,
+) -> tuple[float | None, float | None]:
+    """Return the interval of the difference of two models' correlations, over the pairs that both scored.
+
+    Notes
+    -----
+    Jackknife over clusters of the difference of both r; quantile of t with C - 1 degrees of freedom.
+    """
+    shared = np.where(np.isnan(first) | np.isnan(second), np.nan, human_delta)
+    zs = [_leave_one_out_z(clusters, shared, model) for model in (first, second)]
+    if zs[0] is None or zs[1] is None:
+        return None, None
+    difference = np.tanh(zs[0]) - np.tanh(zs[1])
+    reach = float(_quantiles(len(difference) - 1, confidence)) * _jackknife_error(difference)
+    return max(float(difference[0]) - reach, -2.0), min(float(difference[0]) + reach, 2.0)
+
+
+def _jackknife_error(values: npt.NDArray[np.float64]) -> float:
+    """Return the jackknife error; the first value is that of all clusters, the others lack one each."""
+    n = len(values) - 1
+    return float(np.sqrt((n - 1) / n * ((values[1:] - values[1:].mean()) ** 2).sum()))
+
+
+def _leave_one_out_z(
+    clusters: pd.Series, human_delta: npt.NDArray[np.float64], model_delta: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64] | None:
+    """Return Fisher's z of r over all clusters, then without each; None where undefined."""
     complete = ~(np.isnan(human_delta) | np.isnan(model_delta))
     x, y = model_delta[complete], human_delta[complete]
-    n_clusters = clusters[complete].nunique()
-    if n_clusters < FEWEST_CLUSTERS:
-        return None, None
+    if clusters[complete].nunique() < FEWEST_CLUSTERS:
+        return None
     moments = np.column_stack([np.ones_like(x), x, y, x * x, y * y, x * y])
     sums, _ = cluster_sums(clusters[complete], moments)
     total = sums.sum(axis=0)
     n, sx, sy, sxx, syy, sxy = np.vstack([total, total - sums]).T
     spread_x, spread_y = n * sxx - sx**2, n * syy - sy**2
     if (spread_x <= ROUNDING * n * sxx).any() or (spread_y <= ROUNDING * n * syy).any():
-        return None, None
+        return None
     limit = 1 - ROUNDING
-    z = np.arctanh(np.clip((n * sxy - sx * sy) / np.sqrt(spread_x * spread_y), -limit, limit))
-    error = np.sqrt((n_clusters - 1) / n_clusters * ((z[1:] - z[1:].mean()) ** 2).sum())
-    reach = scipy.stats.t.ppf(0.975, n_clusters - 1) * error
-    return float(np.tanh(z[0] - reach)), float(np.tanh(z[0] + reach))
-
-
-def correlation_bootstrap(
-    clusters: pd.Series,
-    human_delta: npt.NDArray[np.float64],
-    model_delta: npt.NDArray[np.float64],
-    *,
-    rng: np.random.Generator,
-    resamples: int = RESAMPLES,
-) -> tuple[float | None, float | None]:
-    """Return the 95 % interval of Pearson's r of differences, resampling whole clusters.
-
-    References
-    ----------
-    Owen (2007), "The pigeonhole bootstrap", Annals of Applied Statistics 1.
-    """
-    complete = ~(np.isnan(human_delta) | np.isnan(model_delta))
-    x, y = model_delta[complete], human_delta[complete]
-    if x.size < 3 or clusters[complete].nunique() < 2:
-        return None, None
-    moments = np.column_stack([np.ones_like(x), x, y, x * x, y * y, x * y])
-    sums, _ = cluster_sums(clusters[complete], moments)
-    n_clusters = sums.shape[0]
-    draws = []
-    for weights in cluster_weights(n_clusters, resamples, rng=rng):
-        n, sx, sy, sxx, syy, sxy = (weights @ sums).T
-        spread_x, spread_y = n * sxx - sx**2, n * syy - sy**2
-        varied = (spread_x > ROUNDING * n * sxx) & (spread_y > ROUNDING * n * syy)
-        r = np.full(n.shape, np.nan)
-        np.divide(n * sxy - sx * sy, np.sqrt(np.abs(spread_x * spread_y)), out=r, where=varied)
-        draws.append(np.clip(r, -1, 1))  # rounding may exceed 1
-    low, high = percentiles(np.concatenate(draws)[:, None])[0]
-    return (float(low), float(high)) if np.isfinite(low) else (None, None)
-
-
-def cluster_weights(
-    n_clusters: int, resamples: int, *, rng: np.random.Generator
-) -> Iterator[npt.NDArray[np.float64]]:
-    """Yield multinomial cluster weights, draws by clusters, in blocks of bounded size.
-
-    Examples
-    --------
-    >>> [block.sum(axis=1).tolist() for block in cluster_weights(3, 2, rng=np.random.default_rng(0))]
-    [[3.0, 3.0]]
-    """
-    block = max(1, BLOCK // n_clusters)
-    even = np.full(n_clusters, 1 / n_clusters)
-    for start in range(0, resamples, block):
-        size = min(block, resamples - start)
-        yield rng.multinomial(n_clusters, even, size=size).astype(np.float64)
-
-
-def percentiles(draws: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return the 2.5 and 97.5 percentiles of each column; undefined draws are omitted.
-
-    Examples
-    --------
-    >>> percentiles(np.arange(101.0)[:, None]).tolist()
-    [[2.5, 97.5]]
-    """
-    finite = np.isfinite(draws)
-    defined = np.where(finite, draws, np.where(finite.any(axis=0), np.nan, 0.0))
-    ends = np.nanpercentile(defined, [2.5, 97.5], axis=0)
-    return np.where(finite.any(axis=0), np.asarray(ends, dtype=np.float64), np.nan).T
+    z: npt.NDArray[np.float64] = np.arctanh(
+        np.clip((n * sxy - sx * sy) / np.sqrt(spread_x * spread_y), -limit, limit)
+    )
+    return z

@@ -10,12 +10,13 @@ import pandas as pd
 import scipy
 
 from ..multiple_tests import with_adjusted
-from ..rows import none_if_nan
+from .correlation import pearson_r
 from .criteria import FloatArray, Signs, acceptability_delta_criterion, as_floats
-from .intervals import BLOCK, cluster_bootstrap, cluster_sums, cluster_weights, percentiles
+from .intervals import cluster_sums, correlation_difference_interval, difference_interval
 from .pairs import PairTable
 
 FLIPS = 10_000
+BLOCK = 5_000_000  # signs drawn at once (40 MB)
 
 
 def mcnemar_p(first: npt.ArrayLike, second: npt.ArrayLike) -> float | None:
@@ -75,6 +76,25 @@ def cluster_flip_p(
     return (1 + as_extreme) / (1 + flips)  # the observed assignment is one of the permutations
 
 
+def least_flip_p(
+    first: npt.ArrayLike, second: npt.ArrayLike, clusters: pd.Series, *, flips: int = FLIPS
+) -> float | None:
+    """Return the least p that :func:`cluster_flip_p` can have: 2 / 2^C for the C clusters that differ.
+
+    Notes
+    -----
+    With fewer than six clusters it is above .05, so that the test cannot reject.
+
+    Examples
+    --------
+    >>> least_flip_p([1] * 5, [0] * 5, pd.Series(list("abcde")))
+    0.0625
+    """
+    sums, _ = cluster_sums(clusters, (as_floats(first) - as_floats(second))[:, None])
+    n_different = int(np.count_nonzero(sums))
+    return max(2.0 ** (1 - n_different), 1 / (1 + flips)) if n_different else None
+
+
 def model_differences(
     table: PairTable, *, deltas: Sequence[float], signs: Signs, rng: np.random.Generator
 ) -> list[dict[str, Any]]:
@@ -82,23 +102,36 @@ def model_differences(
 
     Notes
     -----
-    ``a``, ``b``, ``delta``, ``pairs``, ``difference`` (ADC of a minus that of b), ``p`` (cluster flip),
-    ``p_mcnemar``, ``p_holm`` and ``p_bh`` (over the pairs of models at one δ).
+    ``a``, ``b``, ``delta``, ``pairs``, ``difference`` (ADC of a minus that of b) with ``ci_low`` and
+    ``ci_high`` (clusters as units), ``p`` (cluster flip), ``p_least`` (the least possible), ``p_mcnemar``,
+    ``p_holm`` and ``p_bh`` (over the pairs of models at one δ).
 
     References
     ----------
     McNemar (1947), Psychometrika 12; Holm (1979), Scandinavian Journal of Statistics 6.
     """
-    columns = ("pairs", "difference", "p", "p_mcnemar", "p_holm", "p_bh")
     return [
-        {"a": row["a"], "b": row["b"], "delta": format(delta, "g"), **{name: row[name] for name in columns}}
+        {"a": row["a"], "b": row["b"], "delta": format(delta, "g"), **{name: row[name] for name in _COLUMNS}}
         for delta in deltas
         for row in _paired_tests(_adc_by_model(table, delta, signs=signs), table.clusters, rng=rng)
     ]
 
 
-RESAMPLES = 2_000
-ROUNDING = 1e-12  # relative to n²: below it a variance is rounding error
+_COLUMNS = ("pairs", "difference", "ci_low", "ci_high", "p", "p_least", "p_mcnemar", "p_holm", "p_bh")
+
+
+def blimp_differences(
+    table: PairTable, is_counted: npt.NDArray[np.bool_], *, rng: np.random.Generator
+) -> list[dict[str, Any]]:
+    """Test every two models by the BLiMP criterion, as :func:`model_differences` does by the ADC."""
+    passes = {
+        name: np.where(is_counted, table.prefers_good[name].to_numpy(dtype=float), np.nan)
+        for name in table.models
+    }
+    return [
+        {"a": row["a"], "b": row["b"], **{name: row[name] for name in _COLUMNS}}
+        for row in _paired_tests(passes, table.clusters, rng=rng)
+    ]
 
 
 def model_tests(
@@ -109,11 +142,10 @@ def model_tests(
     Notes
     -----
     ``criterion`` (``blimp``, ``adc 0.5`` …, ``pearson r``), ``a``, ``b``, ``pairs``, ``a_value``,
-    ``b_value`` (over the shared pairs), ``difference``, ``ci_low``, ``ci_high`` (bootstrap of whole
-    clusters), ``p`` (models exchanged in whole clusters, 10,000 times), ``p_mcnemar`` (treats pairs as
-    independent), ``p_holm`` and ``p_bh`` (over the pairs of models within a criterion). Correlations have
-    an interval and no p; the interval of the difference of two dependent correlations comes from one
-    bootstrap of both.
+    ``b_value`` (over the shared pairs), ``difference``, ``ci_low``, ``ci_high`` (clusters as units), ``p``
+    (models exchanged in whole clusters, 10,000 times), ``p_least`` (the least possible), ``p_mcnemar``
+    (treats pairs as independent), ``p_holm`` and ``p_bh`` (over the pairs of models within a criterion).
+    Correlations have an interval, by the jackknife over clusters of both, and no p.
 
     References
     ----------
@@ -126,11 +158,11 @@ def model_tests(
         # The difference of the two values, not the mean gap: they can differ in the last bit.
         {"criterion": criterion, **row, "difference": _difference(row["a_value"], row["b_value"])}
         for criterion, passes in criteria.items()
-        for row in _paired_tests(passes, table.clusters, rng=rng, resamples=RESAMPLES)
+        for row in _paired_tests(passes, table.clusters, rng=rng)
     ]
     if table.is_labeled.any():
         for a, b in combinations(table.models, 2):
-            rows.append({"criterion": "pearson r", "a": a, "b": b, **_correlations(table, a, b, rng=rng)})
+            rows.append({"criterion": "pearson r", "a": a, "b": b, **_correlations(table, a, b)})
     return rows
 
 
@@ -146,68 +178,50 @@ def _adc_by_model(table: PairTable, delta: float, *, signs: Signs) -> dict[str, 
 
 
 def _paired_tests(
-    passes: dict[str, FloatArray], clusters: pd.Series, *, rng: np.random.Generator, resamples: int = 0
+    passes: dict[str, FloatArray], clusters: pd.Series, *, rng: np.random.Generator
 ) -> list[dict[str, Any]]:
-    """Test every two models by one criterion; without ``resamples`` there are no intervals."""
+    """Test every two models by one criterion."""
     rows = [
-        {"a": a, "b": b, **_paired_test(passes[a], passes[b], clusters, rng=rng, resamples=resamples)}
+        {"a": a, "b": b, **_paired_test(passes[a], passes[b], clusters, rng=rng)}
         for a, b in combinations(passes, 2)
     ]
     return with_adjusted(rows, [row["p"] for row in rows])
 
 
 def _paired_test(
-    first: FloatArray, second: FloatArray, clusters: pd.Series, *, rng: np.random.Generator, resamples: int
+    first: FloatArray, second: FloatArray, clusters: pd.Series, *, rng: np.random.Generator
 ) -> dict[str, Any]:
     gap = first - second
     shared = ~np.isnan(gap)
     if not shared.any():
         return _row(0)
-    interval = None
-    if resamples:
-        interval = cluster_bootstrap(clusters, gap[:, None], rng=rng, resamples=resamples)[0]
     return _row(
         int(shared.sum()),
         values=(float(first[shared].mean()), float(second[shared].mean())),
         difference=float(gap[shared].mean()),
-        interval=interval,
+        interval=difference_interval(clusters, gap),
         p=cluster_flip_p(first, second, clusters, rng=rng),
+        p_least=least_flip_p(first, second, clusters),
         p_mcnemar=mcnemar_p(first, second),
     )
 
 
-def _correlations(table: PairTable, a: str, b: str, *, rng: np.random.Generator) -> dict[str, Any]:
+def _correlations(table: PairTable, a: str, b: str) -> dict[str, Any]:
     human = table.human_delta.to_numpy(dtype=float)
-    delta_a, delta_b = (table.model_delta[name].to_numpy(dtype=float) for name in (a, b))
-    complete = ~(np.isnan(human) | np.isnan(delta_a) | np.isnan(delta_b))
-    x, y, z = human[complete], delta_a[complete], delta_b[complete]
-    if x.size < 3 or any(np.ptp(values) == 0 for values in (x, y, z)):
-        return {**_row(int(complete.sum())), "p_holm": None, "p_bh": None}
-    moments = np.column_stack([np.ones_like(x), x, y, z, x * x, y * y, z * z, x * y, x * z])
-    sums, _ = cluster_sums(table.clusters[complete], moments)
-    r_a, r_b = (none_if_nan(float(r[0])) for r in _two_correlations(sums.sum(axis=0)[None, :]))
-    interval = None
-    if sums.shape[0] > 1:
-        draws = [
-            np.subtract(*_two_correlations(weights @ sums))
-            for weights in cluster_weights(sums.shape[0], RESAMPLES, rng=rng)
-        ]
-        interval = percentiles(np.concatenate(draws)[:, None])[0]
-    row = _row(int(complete.sum()), values=(r_a, r_b), difference=_difference(r_a, r_b), interval=interval)
+    first, second = (table.model_delta[name].to_numpy(dtype=float) for name in (a, b))
+    shared = np.where(np.isnan(first) | np.isnan(second), np.nan, human)
+    r_a, r_b = (_pearson_r(shared, model) for model in (first, second))
+    interval = correlation_difference_interval(table.clusters, human, first, second)
+    n = int((~np.isnan(shared)).sum())
+    row = _row(n, values=(r_a, r_b), difference=_difference(r_a, r_b), interval=interval)
     return {**row, "p_holm": None, "p_bh": None}
 
 
-def _two_correlations(sums: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the correlations of y and of z with x from sums of moments, one row per draw."""
-    n, sx, sy, sz, sxx, syy, szz, sxy, sxz = sums.T
-    spreads = [n * squares - total**2 for squares, total in ((sxx, sx), (syy, sy), (szz, sz))]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        # A spread this small is rounding error of a constant column.
-        scale = [np.where(spread > ROUNDING * n * n, spread, np.nan) for spread in spreads]
-        return (
-            (n * sxy - sx * sy) / np.sqrt(scale[0] * scale[1]),
-            (n * sxz - sx * sz) / np.sqrt(scale[0] * scale[2]),
-        )
+def _pearson_r(human: FloatArray, model: FloatArray) -> float | None:
+    complete = ~np.isnan(human)
+    x, y = human[complete], model[complete]
+    rounding = 1e-12 * np.abs(y).max(initial=0.0)
+    return pearson_r(x, y) if x.size >= 3 and np.ptp(x) > 0 and np.ptp(y) > rounding else None
 
 
 def _difference(first: float | None, second: float | None) -> float | None:
@@ -219,18 +233,19 @@ def _row(
     *,
     values: tuple[float | None, float | None] = (None, None),
     difference: float | None = None,
-    interval: FloatArray | None = None,
+    interval: tuple[float | None, float | None] = (None, None),
     p: float | None = None,
+    p_least: float | None = None,
     p_mcnemar: float | None = None,
 ) -> dict[str, Any]:
-    low, high = (None, None) if interval is None or not np.isfinite(interval).all() else map(float, interval)
     return {
         "pairs": pairs,
         "a_value": values[0],
         "b_value": values[1],
         "difference": difference,
-        "ci_low": low,
-        "ci_high": high,
+        "ci_low": interval[0],
+        "ci_high": interval[1],
         "p": p,
+        "p_least": p_least,
         "p_mcnemar": p_mcnemar,
     }

@@ -26,9 +26,8 @@ from .ceilings.noise import correlation_ceilings
 from .correlation import association, correlation_rows
 from .criteria import Signs, acceptability_delta_criterion, adc_shares
 from .intervals import FEWEST_CLUSTERS, cluster_basis, cluster_intervals, correlation_interval
-from .joint_intervals import RESAMPLES as JOINT_RESAMPLES
-from .joint_intervals import JointIntervals, joint_intervals
-from .model_differences import model_differences
+from .joint_intervals import HALF_SAMPLES, CeilingIntervals, JointIntervals, joint_intervals
+from .model_differences import blimp_differences, model_differences
 from .pairs import PairTable, left_out, pair_table, standardization
 
 Counted = npt.NDArray[np.bool_]
@@ -144,8 +143,8 @@ def conventions(table: PairTable, *, signs: Signs, seed: int, ceiling: HumanCeil
         f"jackknife; t on clusters - 1; none below {FEWEST_CLUSTERS} clusters (too few)",
         "joint_intervals": None
         if ceiling is None
-        else f"95 %, {JOINT_RESAMPLES:,} draws of participants within list and of clusters together, centred "
-        "on the estimate",
+        else f"95 %, {HALF_SAMPLES} half-samples of participants within list and the jackknife over "
+        "clusters, t on the smaller number less 1",
         "clusters": int(table.clusters.nunique()),
         "ceiling": None
         if ceiling is None
@@ -266,13 +265,22 @@ def comparison_document(
         _model(table, name, deltas=deltas, signs=signs, constant=constant, ceiling=ceiling, seed=seed)
         for name in table.models
     ]
-    noise = None
+    is_counted = np.asarray(table.is_labeled | (not table.is_labeled.any()), dtype=bool)
+    noise, ends = None, None
     if judgments is not None:
-        joint = joint_intervals(judgments, table, rng=_rng(seed, "joint"), deltas=deltas, signs=signs)
+        noise = correlation_ceilings(judgments, table.pairs, rng=_rng(seed, "correlations"))["deltas"]
+        joint, ends = joint_intervals(
+            judgments,
+            table,
+            rng=_rng(seed, "joint"),
+            ceiling=ceiling,
+            reliability=noise["reliability"],
+            deltas=deltas,
+            signs=signs,
+        )
         models = [
             model | {"intervals": model["intervals"] | _joint(joint[model["model"]])} for model in models
         ]
-        noise = correlation_ceilings(judgments, table.pairs, rng=_rng(seed, "correlations"))["deltas"]
     noise_ceiling = NoiseCeiling(None if noise is None else noise["model"], None)
     models = [
         model | {"pearson_r_disattenuated": noise_ceiling.disattenuate(model["pearson_r"])}
@@ -288,9 +296,12 @@ def comparison_document(
             "constant": _constant(constant),
             "constant_recalibrated": _recalibrated_constant(table, deltas=deltas, signs=signs),
             "constants": [_constant(baseline) for baseline in fixed],
-            "human_ceiling": None if ceiling is None else _ceiling(ceiling) | {"correlation": noise},
+            "human_ceiling": None
+            if ceiling is None or ends is None
+            else _ceiling(ceiling) | {"correlation": noise, "intervals": _ceiling_intervals(ends)},
         },
         "differences": model_differences(table, deltas=deltas, signs=signs, rng=_rng(seed, "flips")),
+        "differences_blimp": blimp_differences(table, is_counted, rng=_rng(seed, "flips of blimp")),
         "correlations": correlation_rows(_judges(table)),
         "left_out": left_out(table),
         "conventions": conventions(table, signs=signs, seed=seed, ceiling=ceiling),
@@ -404,9 +415,18 @@ def _intervals(
 
 
 def _joint(joint: JointIntervals) -> Document:
-    adc = {delta_key(delta): bounds for delta, bounds in joint.adc.items()}
-    numbers = {"adc": adc, "pearson_r": joint.pearson_r, "shift": _key_by_delta(joint.shift)}
+    numbers = {
+        "adc": {delta_key(delta): bounds for delta, bounds in joint.adc.items()},
+        "pearson_r": joint.pearson_r,
+        "skill": {delta_key(delta): bounds for delta, bounds in joint.skill.items()},
+        "pearson_r_disattenuated": joint.pearson_r_disattenuated,
+    }
     return {"joint": {**numbers, "participants": joint.participants, "status": joint.status}}
+
+
+def _ceiling_intervals(ends: CeilingIntervals) -> Document:
+    adc = {delta_key(delta): bounds for delta, bounds in ends.adc.items()}
+    return {"adc": adc, "model": ends.model, "sample": ends.sample}
 
 
 def _judges(table: PairTable) -> pd.DataFrame:

@@ -77,7 +77,9 @@ def _model_rows(table: Table, model: dict[str, Any], deltas: list[str], *, has_s
     if pairwise.get("joint"):
         joint = pairwise["joint"]
         joint_intervals = [None, *(joint["adc"][delta] for delta in deltas), joint["pearson_r"]]
-        table.add_row("  pairs and participants", *(_interval(interval) for interval in joint_intervals))
+        skills = [joint["skill"][delta] for delta in deltas if has_skill]
+        ends = [_interval(interval) for interval in joint_intervals]
+        table.add_row("  pairs and participants", *ends, "", "", *(_interval(skill) for skill in skills))
     if model["slope"] is not None:
         recalibrated = [_number(model["adc_recalibrated"][delta]) for delta in deltas]
         table.add_row("  recalibrated", "", *recalibrated)
@@ -103,7 +105,11 @@ def _baseline_rows(table: Table, baselines: dict[str, Any], deltas: list[str], *
         r = ceiling.get("correlation") or {}
         adc = [_number(ceiling["adc"][delta]) for delta in deltas]
         table.add_row("people, another sample", "", *adc, _number(r.get("sample")))
+        ends = ceiling["intervals"]
+        shares = (_interval(ends["adc"][delta]) for delta in deltas)
+        table.add_row("  95 % interval", "", *shares, _interval(ends["sample"]))
         table.add_row("  a perfect model", "", *("" for _ in deltas), _number(r.get("model")))
+        table.add_row("  95 % interval", "", *("" for _ in deltas), _interval(ends["model"]))
         table.add_row("  half the sample", "", *(_number(ceiling["adc_half"][delta]) for delta in deltas))
 
 
@@ -135,8 +141,11 @@ def _notes(document: dict[str, Any]) -> list[str]:
     if ceiling is not None:
         notes.append(f"People: {conventions['ceiling']}. Skill: (ADC - constant) / (people - constant).")
     if ceiling is not None and (ceiling.get("correlation") or {}).get("model") is not None:
-        corrected = [(row["model"], row["pearson_r_disattenuated"]) for row in document["models"]]
-        disattenuated = ", ".join(f"{name} {_number(value)}" for name, value in corrected)
+        disattenuated = ", ".join(
+            f"{row['model']} {_number(row['pearson_r_disattenuated'])}"
+            f"{_in_brackets(row['intervals']['joint']['pearson_r_disattenuated'])}"
+            for row in document["models"]
+        )
         notes.append("r of a perfect model: the highest expected r of a model that predicts the true values.")
         notes.append(f"r divided by it (disattenuated): {disattenuated}.")
     if not document["labeled_pairs"]:
@@ -171,6 +180,10 @@ def _some(names: list[str]) -> str:
 
 def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}"
+
+
+def _in_brackets(ends: list[float] | None) -> str:
+    return "" if ends is None else f" [{ends[0]:.2f}, {ends[1]:.2f}]"
 
 
 def _interval(ends: list[float] | None) -> str:
@@ -215,11 +228,11 @@ def _tables(document: dict[str, Any]) -> Iterable[tuple[str, Sequence[str], list
     )
     yield (
         "Two models",
-        ("criterion", "a", "b", "pairs", "a - b", "95 %", "p", "Holm", "McNemar"),
+        ("criterion", "a", "b", "pairs", "a - b", "95 %", "p", "least p", "Holm", "McNemar"),
         [
             (
                 row["criterion"], row["a"], row["b"], row["pairs"], row["difference"], _bounds(row), row["p"],
-                row["p_holm"], row["p_mcnemar"],
+                row["p_least"], row["p_holm"], row["p_mcnemar"],
             )
             for row in document["tests"]
         ],

@@ -155,14 +155,16 @@ def _judgments(release: Release) -> pd.DataFrame:
     return frame[answered].reset_index(drop=True)
 
 
-PAIRS, BOTH, SHIFT = "pairs", "pairs, participants", "shift"
+PAIRS, BOTH = "pairs", "pairs, participants"
+SKILL, SAMPLE = "skill, r / ceiling", "people, another sample"
 
 
 def interval_rows(report: dict[str, Any], keys: Sequence[str]) -> list[dict[str, Any]]:
-    """Return one row per model and resampling method; ``cells`` in the order BLiMP, ADC at each δ, r.
+    """Return one row per model and kind of interval; ``cells`` in the order BLiMP, ADC at each δ, r.
 
-    The first row of a model has its name as ``model``, its other rows as ``continues``. Without judgments by
-    participant there is only the first row.
+    The first row of a model has its name as ``model``, its other rows as ``continues``: over pairs and
+    participants, then of skill and of r divided by its ceiling. The last row is of the human ceilings.
+    Without judgments by participant there is only the first row.
     """
     rows = []
     for model in report["models"]:
@@ -183,11 +185,15 @@ def interval_rows(report: dict[str, Any], keys: Sequence[str]) -> list[dict[str,
                 "cells": [_cell(cell) for cell in cells],
             }
         )
-        if not status:
-            shifts = [None, *(joint["shift"].get(key) for key in keys), None]
+        if not status and "skill" in joint:
+            cells = [None, *(joint["skill"].get(key) for key in keys), joint["pearson_r_disattenuated"]]
             rows.append(
-                {"continues": model["model"], "drawn": SHIFT, "cells": [{"shift": value} for value in shifts]}
+                {"continues": model["model"], "drawn": SKILL, "cells": [_cell(cell) for cell in cells]}
             )
+    ends = (report["baselines"]["human_ceiling"] or {}).get("intervals")
+    if ends and ends["model"]:
+        cells = [None, *(ends["adc"].get(key) for key in keys), ends["sample"]]
+        rows.append({"model": SAMPLE, "drawn": BOTH, "cells": [_cell(cell) for cell in cells]})
     return rows
 
 

@@ -187,8 +187,8 @@ def leaderboard_text(board: dict[str, Any]) -> str:
         table.add_column(name, overflow="fold")
     for row in board["rows"]:
         numbers = [row[key] for key in columns[1:]]
-        table.add_row(
-            *(cell(value) for value in (row["rank"], row["model"], row["method"], row["pairs"], *numbers))
-        )
+        ranks = "" if row["rank_low"] is None else f" ({row['rank_low']}–{row['rank_high']})"
+        rank = None if row["rank"] is None else f"{row['rank']}{ranks}"
+        table.add_row(*(cell(value) for value in (rank, row["model"], row["method"], row["pairs"], *numbers)))
     conventions = [f"{name}: {text}" for name, text in board["conventions"].items()]
     return plain_text(table, *conventions, recorded_text(board["scoring"]), width=WIDTH)

@@ -1,9 +1,12 @@
 """Judgments behind human scores as integer codes: ratings, forced choices and yes-no answers."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy
 
 from ...aggregation.undecided import is_undecided
 from ...columns import require_columns
@@ -189,3 +192,90 @@ def row_units(judgments: pd.DataFrame, pairs: pd.DataFrame, *, task: str) -> pd.
     members = pd.concat([pairs["good_id"], pairs["bad_id"]]).astype(str)
     owner = pd.Series(pd.concat([pair_ids, pair_ids]).to_numpy(), index=members.to_numpy())
     return judgments["sentence_id"].astype(str).map(owner[~owner.index.duplicated(keep=False)])
+
+
+@dataclass(frozen=True)
+class WeightedScores:
+    """Human scores as a function of the weights of participants, or of each list of a participant."""
+
+    strata: Codes
+    """The list of each slot, whose weight is given."""
+    owner: Codes
+    """The participant of each slot."""
+    good: Codes
+    bad: Codes
+    """Sentences of each pair; -1 without judgments."""
+    total: Any
+    """Sums of z or of yes, sentences or units × slots."""
+    count: Any
+    squares: Any
+    """Sums of squares of z."""
+    choices: Choices | None
+
+    @property
+    def n_participants(self) -> int:
+        """The number of participants."""
+        return len(np.unique(self.owner))
+
+    def differences(self, weights: FloatArray) -> FloatArray:
+        """Return the differences of pairs, pairs × columns of weights."""
+        total, count = self.total @ weights, self.count @ weights
+        if self.choices is not None:
+            columns = zip(total.T, count.T, strict=True)
+            return np.column_stack([self._delta(release_scores(self.choices, *pair)) for pair in columns])
+        return self._delta(np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0))
+
+    def samples(
+        self, weights: FloatArray, n: int, *, rng: np.random.Generator
+    ) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Yield differences of two simulated samples of the weighted size, n times."""
+        total, count = self.total @ weights, self.count @ weights
+        judged = count > 0
+        mean = np.divide(total, count, out=np.full(total.shape, np.nan), where=judged)
+        free = np.maximum(count - 1, 0)
+        if self.choices is None:
+            within = (self.squares @ weights - np.where(judged, total * mean, 0))[judged].sum() / free.sum()
+        else:
+            several = free > 0
+            within = float(((mean * (1 - mean) * count)[several] / free[several]).mean())
+        observed, error = float(np.nanvar(mean)), float((within / count[judged]).mean())
+        shrinkage = np.sqrt(max(observed - error, 0.0) / observed) if observed > 0 else 0.0
+        truth = np.nanmean(mean) + shrinkage * (mean - np.nanmean(mean))
+        for _ in range(n):
+            if self.choices is None:
+                deviation = np.sqrt(within / np.maximum(count, 1)) * rng.standard_normal((2, truth.size))
+                first, second = truth + deviation
+            else:
+                share = np.clip(np.nan_to_num(truth), 0, 1)
+                yes = rng.binomial(count.astype(np.int64), share, size=(2, truth.size)).astype(np.float64)
+                first, second = (release_scores(self.choices, sample, count) for sample in yes)
+            yield self._delta(first), self._delta(second)
+
+    def _delta(self, scores: FloatArray) -> FloatArray:
+        unjudged = np.full((1, *scores.shape[1:]), np.nan)
+        padded = np.concatenate([scores, unjudged])  # position -1
+        delta: FloatArray = padded[self.good] - padded[self.bad]
+        return delta
+
+
+def weighted_scores(judgments: pd.DataFrame, pairs: pd.DataFrame) -> WeightedScores | None:
+    """Return human scores as a function of weights; None without judgments of these pairs."""
+    task = counted_task(judgments)
+    choices = encode_choices(judgments, pairs, task=task) if task in UNIT else None
+    coded = choices or encode_ratings(judgments, pairs)
+    values, unit = (coded.value, coded.unit) if isinstance(coded, Choices) else (coded.z, coded.sentence)
+    if not len(values):
+        return None
+    slots = coded.slots
+    slot = coded.participant if slots is None else slots.of_row
+    owner = np.arange(int(slot.max()) + 1) if slots is None else slots.person
+    strata = coded.strata if slots is None else slots.lists
+    total, count, squares = (
+        scipy.sparse.csr_array((data, (unit, slot)), shape=(int(unit.max()) + 1, len(owner)))
+        for data in (values, np.ones(len(values)), values**2)
+    )
+    good, bad = (
+        coded.names.get_indexer(pd.Index(pairs[member].astype(str))).astype(np.int64)
+        for member in ("good_id", "bad_id")
+    )
+    return WeightedScores(strata, owner, good, bad, total, count, squares, choices)

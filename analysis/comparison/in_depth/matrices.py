@@ -4,29 +4,24 @@ from contextlib import suppress
 from itertools import combinations
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from ...pingouin_options import unrounded_pingouin
 from ...rows import none_if_nan
 from ..ceilings.noise import PEOPLE
 from ..correlation import association
-from ..intervals import correlation_bootstrap
+from ..intervals import correlation_interval
 from ..pairs import PairTable
 from .predictors import control_columns
 
-RESAMPLES = 2_000
 
-
-def delta_matrix(
-    table: PairTable, *, ceiling: dict[str, Any] | None, rng: np.random.Generator
-) -> list[dict[str, Any]]:
+def delta_matrix(table: PairTable, *, ceiling: dict[str, Any] | None) -> list[dict[str, Any]]:
     """Correlate the differences of every two judges over the pairs with both.
 
     Notes
     -----
-    ``a``, ``b``, ``n``, ``pearson_r``, ``spearman_r``, ``ci_low``, ``ci_high`` (of Pearson's r, whole
-    clusters resampled), ``ceiling`` (with humans only) and ``status``. With humans ``partial_r`` of
+    ``a``, ``b``, ``n``, ``pearson_r``, ``spearman_r``, ``ci_low``, ``ci_high`` (of Pearson's r, jackknife
+    over clusters), ``ceiling`` (with humans only) and ``status``. With humans ``partial_r`` of
     ``partial_n`` pairs, with the ``controls`` (length and other numeric predictors of the pairs) held
     constant, by ``pingouin.partial_corr``.
 
@@ -39,7 +34,7 @@ def delta_matrix(
     judges = table.model_delta.copy()
     if table.is_labeled.any():
         judges.insert(0, PEOPLE, table.human_delta.to_numpy())
-    cells = _cells(judges, table.clusters, ceiling=ceiling, rng=rng)
+    cells = _cells(judges, table.clusters, ceiling=ceiling)
     controls = control_columns(table)
     return [
         cell
@@ -69,9 +64,7 @@ def partial_correlation(first: pd.Series, second: pd.Series, controls: pd.DataFr
     return found
 
 
-def paradigm_matrix(
-    accuracies: pd.DataFrame, *, ceiling: dict[str, Any] | None, rng: np.random.Generator
-) -> list[dict[str, Any]]:
+def paradigm_matrix(accuracies: pd.DataFrame, *, ceiling: dict[str, Any] | None) -> list[dict[str, Any]]:
     """Correlate the accuracies of every two judges over paradigms.
 
     References
@@ -82,7 +75,6 @@ def paradigm_matrix(
         accuracies.reset_index(drop=True),
         pd.Series(accuracies.index.astype(str)),
         ceiling=ceiling,
-        rng=rng,
     )
 
 
@@ -106,7 +98,7 @@ def paradigm_accuracies(table: PairTable, people: pd.Series) -> pd.DataFrame:
 
 
 def _cells(
-    judges: pd.DataFrame, clusters: pd.Series, *, ceiling: dict[str, Any] | None, rng: np.random.Generator
+    judges: pd.DataFrame, clusters: pd.Series, *, ceiling: dict[str, Any] | None
 ) -> list[dict[str, Any]]:
     names = [str(column) for column in judges.columns]
     cells = []
@@ -114,9 +106,7 @@ def _cells(
         first, second = judges[a].to_numpy(dtype=float), judges[b].to_numpy(dtype=float)
         correlation = association(first, second)
         low, high = (
-            correlation_bootstrap(clusters, first, second, rng=rng, resamples=RESAMPLES)
-            if correlation["status"] == "ok"
-            else (None, None)
+            correlation_interval(clusters, first, second) if correlation["status"] == "ok" else (None, None)
         )
         cells.append({
             "a": a, "b": b, "n": correlation["n"],

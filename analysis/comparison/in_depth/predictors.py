@@ -11,21 +11,18 @@ from ...aggregation.proportions import wilson_interval
 from ..ceilings.noise import PEOPLE
 from ..correlation import association
 from ..criteria import FloatArray
-from ..intervals import correlation_bootstrap
+from ..intervals import correlation_interval
 from ..pairs import PairTable
 
 BINS = 5
 FEW_VALUES = 8  # with at most so many different values, each value is a bin
-RESAMPLES = 2_000
 MOST_NATS = 700.0  # exp() of more overflows
 ATTRACTOR = ("attractor", "attractors", "n_attractors", "attractor_count", "distractor", "n_distractors")
 LENGTHS = ("dependency_length", "dependency-length", "dep_length")
 TEXT = "sentence_good"
 
 
-def shallow_predictors(
-    table: PairTable, models: pd.DataFrame, *, rng: np.random.Generator
-) -> list[dict[str, Any]]:
+def shallow_predictors(table: PairTable, models: pd.DataFrame) -> list[dict[str, Any]]:
     """Relate accuracy to predictors that have little to do with grammar.
 
     The result has ``predictor``, ``judge``, ``n``, ``r`` (point-biserial, of predictor and right or wrong)
@@ -51,12 +48,12 @@ def shallow_predictors(
     for name in table.models:
         predictors = {**shared, **_of_model(table, name, words, is_probability=methods.get(name) == "lp")}
         right = table.prefers_good[name].to_numpy(dtype=np.float64)
-        rows += [_row(label, name, values, right, table, rng=rng) for label, values in predictors.items()]
+        rows += [_row(label, name, values, right, table) for label, values in predictors.items()]
     if table.is_labeled.any():
         human = table.human_delta
         prefers_good = np.asarray((human > 0).astype(float).where(human.notna()), dtype=np.float64)
         for predictor, values in {**shared, "confidence": human.abs()}.items():
-            rows.append(_row(predictor, PEOPLE, values, prefers_good, table, rng=rng))
+            rows.append(_row(predictor, PEOPLE, values, prefers_good, table))
     return rows
 
 
@@ -119,8 +116,6 @@ def _row(
     values: pd.Series,
     right: FloatArray,
     table: PairTable,
-    *,
-    rng: np.random.Generator,
 ) -> dict[str, Any]:
     bins = bin_accuracy(values, right)
     row: dict[str, Any] = {
@@ -134,7 +129,7 @@ def _row(
     correlation = association(right, number)
     if correlation["status"] != "ok":
         return row | {"status": correlation["status"]}
-    low, high = correlation_bootstrap(table.clusters, right, number, rng=rng, resamples=RESAMPLES)
+    low, high = correlation_interval(table.clusters, right, number)
     return row | {"r": correlation["pearson_r"], "ci_low": low, "ci_high": high}
 
 

@@ -10,7 +10,7 @@ from ...aggregation.proportions import wilson_interval
 from ...errors import BadInput, UnknownName
 from ...multiple_tests import with_adjusted
 from ..criteria import FloatArray
-from ..model_differences import cluster_flip_p, mcnemar_p
+from ..model_differences import cluster_flip_p, least_flip_p, mcnemar_p
 from ..pairs import PairTable
 from .models import PREFIX_METHODS
 
@@ -136,6 +136,7 @@ def _prefix_rows(
     rows = [_row(ALL, first, second, complete)]
     rows[0] |= {
         "p": cluster_flip_p(first, second, table.clusters, rng=rng),
+        "p_least": least_flip_p(first, second, table.clusters),
         "p_mcnemar": mcnemar_p(first, second),
     }
     unit = next((name for name in ("phenomenon", "paradigm") if name in table.pairs.columns), None)
@@ -153,7 +154,7 @@ def _row(group: str, first: FloatArray, second: FloatArray, in_group: np.ndarray
     return {
         "group": group, "pairs": n, "accuracy": right / n, "ci_low": float(low[0]), "ci_high": float(high[0]),
         "whole_accuracy": sentence_accuracy, "difference": right / n - sentence_accuracy,
-        "p": None, "p_holm": None, "p_bh": None, "p_mcnemar": None,
+        "p": None, "p_least": None, "p_holm": None, "p_bh": None, "p_mcnemar": None,
     }  # fmt: skip
 
 

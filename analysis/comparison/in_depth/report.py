@@ -9,13 +9,12 @@ import pandas as pd
 from ..adc_curve import CURVE_PERMUTATIONS, DELTA_MAX, all_curves
 from ..ceilings.noise import SPLITS, correlation_ceilings, people_right
 from ..criteria import DELTAS, Signs
-from ..intervals import cluster_basis
+from ..intervals import FEWEST_CLUSTERS, cluster_basis
 from ..model_differences import model_tests
 from ..pairs import PairTable, pair_table
 from .filtered_training import filtered_training
 from .learning_curves import learning_curves
 from .matrices import (
-    RESAMPLES,
     delta_matrix,
     paradigm_accuracies,
     paradigm_matrix,
@@ -96,14 +95,14 @@ def depth_document(
             "basis": basis,
         },
         "correlations": {
-            "deltas": delta_matrix(table, ceiling=ceilings.get("deltas"), rng=rng("deltas")),
-            "paradigms": paradigm_matrix(accuracies, ceiling=ceilings.get("paradigms"), rng=rng("paradigms")),
+            "deltas": delta_matrix(table, ceiling=ceilings.get("deltas")),
+            "paradigms": paradigm_matrix(accuracies, ceiling=ceilings.get("paradigms")),
             "accuracies": _plain(accuracies.reset_index()),
             "ceilings": ceilings or None,
         },
         "curves": all_curves(table, signs=signs, judgments=judgments, rng=rng("curves")),
         "tests": model_tests(table, deltas=deltas, signs=signs, rng=rng("tests")),
-        "predictors": shallow_predictors(table, metadata, rng=rng("predictors")),
+        "predictors": shallow_predictors(table, metadata),
         "prefixes": prefix_methods(table, metadata, rng=rng("prefixes")),
         "learning": learning_curves(table, metadata, people),
         "filtered": filtered_training(table, metadata),
@@ -118,8 +117,10 @@ def _conventions(table: PairTable, *, signs: Signs, seed: int) -> dict[str, Any]
         "standardization": scale,
         "signs": signs,
         "clusters": cluster_basis(table.pairs),
-        "intervals": f"95 %, percentile bootstrap of {RESAMPLES} draws of whole clusters",
-        "tests": "models exchanged in whole clusters, 10000 times; Holm within a criterion",
+        "intervals": "95 %, jackknife of r over clusters, of differences clusters as units; t on "
+        f"clusters - 1; none below {FEWEST_CLUSTERS} clusters",
+        "tests": "models exchanged in whole clusters, 10000 times; Holm within a criterion; the least p of n "
+        "clusters that differ is 2 / 2^n",
         "ceilings": f"root of split-half reliability, Spearman-Brown, {SPLITS} splits within list",
         "curves": f"grid to δ = {DELTA_MAX:g}; chance: {CURVE_PERMUTATIONS} permutations of a model's scores",
         "recalibrated": "Δh on Δlm fitted on the other clusters, 10 folds",

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from analysis.comparison import compare_report
-from analysis.comparison.intervals import cluster_bootstrap
+from analysis.comparison.intervals import cluster_intervals
 from analysis.comparison.joint_intervals import joint_intervals
 from analysis.comparison.pairs import pair_table
 
@@ -36,7 +36,7 @@ def table_and_intervals(judgments, scores, **settings):
     )
     human = z.groupby("sentence_id")["score"].mean().reset_index()
     table = pair_table(human, PAIRS, scores)
-    return table, joint_intervals(judgments, table, rng=np.random.default_rng(2), **settings)["model"]
+    return table, joint_intervals(judgments, table, rng=np.random.default_rng(2), **settings)[0]["model"]
 
 
 def width(ends):
@@ -47,12 +47,10 @@ def test_people_who_all_answer_alike_leave_the_uncertainty_of_pairs():
     truth, scores = truth_and_model()
     table, intervals = table_and_intervals(people(truth, 8, noise=0, rng=np.random.default_rng(0)), scores)
     passes = (table.human_delta - table.model_delta["model"]).abs().to_numpy() < 1
-    pairs_alone = cluster_bootstrap(
-        table.clusters, passes[:, None].astype(float), rng=np.random.default_rng(3)
-    )[0]
+    pairs_alone = cluster_intervals(table.clusters, passes[:, None].astype(float))[0]
     assert intervals.status == "ok" and intervals.participants == 8
-    assert intervals.adc[1] == pytest.approx(pairs_alone, abs=0.03)
-    assert intervals.shift[1] == pytest.approx(0, abs=0.01)
+    # the smaller number of participants and clusters gives the degrees of freedom
+    assert width(intervals.adc[1]) == pytest.approx(width(pairs_alone) * 2.365 / 2.045, rel=0.05)
 
 
 def test_the_interval_is_as_wide_as_samples_of_people_and_pairs_differ():
@@ -67,20 +65,41 @@ def test_the_interval_is_as_wide_as_samples_of_people_and_pairs_differ():
         model_z = (model - model.mean()) / model.std()
         gap = (z.to_numpy()[:N] - z.to_numpy()[N:]) - (model_z[:N] - model_z[N:])
         estimates.append((np.abs(gap) < 1)[places.ravel()].mean())
-    expected = 2 * 1.96 * np.std(estimates)
+    expected = 2 * 2.262 * np.std(estimates)  # t of 9 degrees of freedom
     got = [
-        width(table_and_intervals(people(truth, 10, noise=2, rng=rng), scores, resamples=500)[1].adc[1])
-        for _ in range(6)
+        width(table_and_intervals(people(truth, 10, noise=2, rng=rng), scores)[1].adc[1]) for _ in range(6)
     ]
     assert np.mean(got) == pytest.approx(expected, rel=0.3)
 
 
-def test_noisier_people_widen_the_interval_and_shift_the_draws():
+def test_noisier_people_widen_the_interval():
     truth, scores = truth_and_model()
     few = table_and_intervals(people(truth, 6, noise=2, rng=np.random.default_rng(0)), scores)[1]
     many = table_and_intervals(people(truth, 60, noise=2, rng=np.random.default_rng(0)), scores)[1]
     assert width(few.pearson_r) > width(many.pearson_r)
-    assert abs(few.shift[0.5]) > abs(many.shift[0.5])
+
+
+def test_ceilings_skill_and_corrected_correlations_have_intervals_for_any_order_of_rows():
+    truth, scores = truth_and_model()
+    judgments = people(truth, 12, noise=0.6, rng=np.random.default_rng(0))
+    z = judgments.assign(score=judgments["value"]).groupby("sentence_id")["score"].mean().reset_index()
+    shuffled = judgments.sample(frac=1, random_state=3).reset_index(drop=True)
+    first, same = (compare_report(z, PAIRS, scores, judgments=rows) for rows in (judgments, shuffled))
+    assert json.dumps(first["baselines"]) == json.dumps(same["baselines"])
+    people_row, (model,) = first["baselines"]["human_ceiling"], first["models"]
+    ends, joint = people_row["intervals"], model["intervals"]["joint"]
+    for value, (low, high) in (
+        (people_row["adc"]["0.5"], ends["adc"]["0.5"]),
+        (people_row["correlation"]["model"], ends["model"]),
+        (people_row["correlation"]["sample"], ends["sample"]),
+        (model["pearson_r_disattenuated"], joint["pearson_r_disattenuated"]),
+        (model["skill"]["0.5"], joint["skill"]["0.5"]),
+    ):
+        assert low < value < high
+    seeds = [compare_report(z, PAIRS, scores, judgments=judgments, seed=seed) for seed in range(4)]
+    reliabilities = [one["baselines"]["human_ceiling"]["correlation"]["model"] for one in seeds]
+    assert np.ptp(reliabilities) < width(ends["model"]) / 4
+    assert model["intervals"]["joint"] == same["models"][0]["intervals"]["joint"]
 
 
 def test_choices_are_resampled_as_ratings_are():

@@ -5,7 +5,13 @@ import pandas as pd
 import pytest
 
 from analysis.comparison import compare_report
-from analysis.comparison.leaderboard import leaderboard_rows, sort_keys, sort_models
+from analysis.comparison.leaderboard import (
+    ComparedModels,
+    leaderboard_document,
+    leaderboard_rows,
+    sort_keys,
+    sort_models,
+)
 from analysis.comparison.text_tables import comparison_text
 from analysis.errors import UnknownName
 
@@ -71,5 +77,33 @@ def test_the_table_shows_the_line_to_people_and_what_is_left_after_it(document):
     assert f"recalibrated {near['adc_recalibrated']['0.5']:.3f} " in text
     r, reach = near["pearson_r"], document["baselines"]["human_ceiling"]["correlation"]["model"]
     assert near["pearson_r_disattenuated"] == pytest.approx(r / reach)
-    assert f"(disattenuated): near {r / reach:.3f}, far " in text
+    low, high = near["intervals"]["joint"]["pearson_r_disattenuated"]
+    assert f"(disattenuated): near {r / reach:.3f} [{low:.2f}, {high:.2f}], far " in text
     assert "fitted on the other families of pairs (10 folds)" in text
+
+
+def test_ranks_have_the_intervals_that_paired_tests_leave(document):
+    comparison = ComparedModels(
+        document,
+        {"deltas": [0.5, 1, 5], "signs": "strict", "already_standardized": False, "seed": 0},
+        [{"key": model["model"]} for model in document["models"]],
+    )
+    board = leaderboard_document([comparison], sort="blimp")
+    few = [(row["rank_low"], row["rank_high"]) for row in board["rows"]]
+    assert few == [(1, 3)] * 3 + [(None, None)] * 2  # five phenomena: no test can reject
+    document["differences_blimp"] = [
+        {**row, "p_holm": 0.01 if "far" in (row["a"], row["b"]) else 0.5}
+        for row in document["differences_blimp"]
+    ]
+    board = leaderboard_document([comparison], sort="blimp")
+    assert [(row["model"], row["rank_low"], row["rank_high"]) for row in board["rows"][:3]] == [
+        ("gaps", 1, 2), ("near", 1, 2), ("far", 3, 3)
+    ]  # fmt: skip
+    apart = [
+        {"kind": "model", "model": name, "blimp": x, "blimp_low": x - 0.1, "blimp_high": x + 0.1}
+        for name, x in (("a", 0.9), ("b", 0.6), ("c", 0.75))
+    ]
+    ranked = sort_models(apart, "blimp")  # of different comparisons
+    assert [(row["model"], row["rank_low"], row["rank_high"]) for row in ranked] == [
+        ("a", 1, 2), ("c", 1, 3), ("b", 2, 3)
+    ]  # fmt: skip

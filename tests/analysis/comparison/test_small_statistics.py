@@ -12,8 +12,13 @@ from analysis.comparison.correlation import association, correlation_matrix
 from analysis.comparison.criteria import matthews_correlation
 from analysis.comparison.in_depth.filtered_training import accuracy_delta, probability_delta
 from analysis.comparison.in_depth.learning_curves import learning_curve
-from analysis.comparison.intervals import cluster_bootstrap, correlation_bootstrap, pair_clusters
-from analysis.comparison.model_differences import cluster_flip_p, mcnemar_p, model_tests
+from analysis.comparison.intervals import (
+    correlation_difference_interval,
+    correlation_interval,
+    difference_interval,
+    pair_clusters,
+)
+from analysis.comparison.model_differences import cluster_flip_p, least_flip_p, mcnemar_p, model_tests
 from analysis.comparison.pairs import pair_table
 from analysis.errors import BadInput, NotEnoughData
 from analysis.multiple_tests import holm
@@ -92,22 +97,39 @@ def test_pairs_that_share_sentences_form_one_family():
     assert pair_clusters(pairs.assign(phenomenon=["x", "x", "y", "z"])).tolist() == ["x", "x", "y", "z"]
 
 
-def test_cluster_bootstrap_is_wider_than_rows_when_clusters_agree():
+def test_the_interval_of_a_difference_is_that_of_a_t_test_over_clusters_of_equal_size():
     rng = np.random.default_rng(1)
-    clusters = pd.Series(np.repeat([f"c{i}" for i in range(10)], 20))
-    values = np.repeat([1.0, 0.0] * 5, 20)[:, None]
-    by_family = cluster_bootstrap(clusters, values, rng=rng, resamples=2000)[0]
-    by_row = cluster_bootstrap(pd.Series(range(200)), values, rng=rng, resamples=2000)[0]
-    assert by_family[1] - by_family[0] > 3 * (by_row[1] - by_row[0])
-    low, high = correlation_bootstrap(
-        clusters, np.arange(200.0), np.arange(200.0) + rng.normal(size=200), rng=rng, resamples=500
-    )
-    assert 0.99 < low <= high <= 1
+    clusters, gap = pd.Series(np.repeat(list("abcdefgh"), 20)), rng.integers(-1, 2, 160).astype(float)
+    means = gap.reshape(8, 20).mean(axis=1)
+    plain = stats.ttest_1samp(means, 0).confidence_interval()
+    assert difference_interval(clusters, gap) == pytest.approx((plain.low, plain.high))
+    assert difference_interval(clusters[:80], gap[:80]) == (None, None)  # four clusters
+    low, high = difference_interval(clusters, np.zeros(160))
+    assert low == -high and 0.3 < high < 0.5  # no difference in eight clusters
 
 
-def test_one_cluster_gives_no_interval():
-    interval = cluster_bootstrap(pd.Series(["a", "a"]), np.ones((2, 1)), rng=np.random.default_rng(0))
-    assert np.isnan(interval).all()
+def test_correlations_of_two_models_are_compared_on_the_clusters_of_both():
+    rng = np.random.default_rng(2)
+    clusters, human = pd.Series(np.repeat(np.arange(12), 10)), rng.normal(size=120)
+    near, far = human + rng.normal(size=120), rng.normal(size=120)
+    low, high = correlation_difference_interval(clusters, human, near, far)
+    assert 0 < low < np.corrcoef(human, near)[0, 1] - np.corrcoef(human, far)[0, 1] < high
+    equal = correlation_difference_interval(clusters, human, near, near)
+    assert equal == pytest.approx((0, 0))
+    wide, narrow = (correlation_interval(clusters, human, near, confidence=level) for level in (0.99, 0.9))
+    assert wide[0] < narrow[0] < narrow[1] < wide[1]
+
+
+def test_the_least_p_is_that_of_clusters_which_all_differ_alike():
+    families = pd.Series(np.repeat(list("abcdef"), 4))
+    for n in (2, 4, 6):
+        rows = families.isin(list("abcdef")[:n]).to_numpy()
+        first = np.where(rows, 1.0, 0.0)
+        least = least_flip_p(first, np.zeros(24), families)
+        assert least == 2 / 2**n
+        p = cluster_flip_p(first, np.zeros(24), families, rng=np.random.default_rng(0))
+        assert p == pytest.approx(least, abs=0.02)
+    assert least_flip_p([1.0], [1.0], pd.Series(["a"])) is None
 
 
 def test_mcnemar_counts_only_pairs_that_differ():
