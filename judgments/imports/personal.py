@@ -18,6 +18,7 @@ PLATFORM_IDS = {
     "connect": re.compile(r"(?=.*[A-F])(?=.*[0-9])[0-9A-F]{32}"),
     "qualtrics": re.compile(r"R_[0-9A-Za-z]{11,20}"),
     "email": re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+"),
+    "phone": re.compile(r"\+\d[\d ()/-]{6,20}"),
 }
 _ID_COLUMNS = (
     ("sona", re.compile(r"^sona|survey_code$")),
@@ -49,7 +50,7 @@ def id_platform(name: str, *, stated: str = "") -> str:
 
 def _is_address(text: str) -> bool:
     try:
-        ip_address(text.strip("[]"))
+        ip_address(re.sub(r"^(\d+(?:\.\d+){3}):\d+$|^\[(.*)\](?::\d+)?$", r"\1\2", text))
     except ValueError:
         return False
     return True
@@ -62,7 +63,11 @@ def is_name(text: str) -> bool:
     --------
     >>> is_name("Ada"), is_name("O'Brien, Zoë"), is_name("ada muster"), is_name("P"), is_name("s12")
     (True, True, True, False, False)
+    >>> is_name("王小明"), is_name("j.muster")
+    (True, True)
     """
+    if re.fullmatch(r"[\u3400-\u9fff]{2,4}|[a-z]\.[a-z]{3,}", text.strip()):
+        return True
     words = re.split(r"[\s,]+", text.strip())
     if not all(re.fullmatch(r"[^\W\d_]+(['’.-][^\W\d_]*)*", word) for word in words):
         return False
@@ -87,7 +92,7 @@ def personal_kind(column: str, cells: Iterable[str]) -> str:
     if _ABOUT_PERSON.search(re.sub(r"[_.]+", " ", column)):
         return "details of the person"
     kinds = {value: id_platform(value) for value in values}
-    for kind in ("email", "ip"):
+    for kind in ("email", "ip", "phone"):
         if kind in kinds.values():
             return kind
     for kind in ("prolific", "mturk", "connect", "qualtrics"):

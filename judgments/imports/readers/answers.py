@@ -495,6 +495,9 @@ def stray_codes(counts: pd.Series, *, is_index: bool = False) -> list[float]:
     levels, total = np.array(sorted(counts.index)), counts.sum()
     if len(levels) < 3:
         return []
+    outside = [float(level) for level in levels if not 0 <= level <= 1]
+    if len(levels) == 3 and len(outside) == 1 and counts[outside[0]] < 0.2 * total:
+        return outside  # beside no and yes
     stray: set[float] = set()
     positive = levels[levels >= 0]
     if len(positive) and levels[0] < 0 and not _is_scale_below_zero(levels[levels < 0], positive[-1]):

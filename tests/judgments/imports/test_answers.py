@@ -82,6 +82,15 @@ def test_codes_for_no_answer_are_asked_about_and_never_change_the_task(read, cod
     assert (report["task"], report["scale"], report["missing"]) == ("likert", [1.0, 7.0], 7)
 
 
+@pytest.mark.parametrize("code", ["-1", "2", "9"])
+def test_a_rare_third_answer_beside_no_and_yes_is_asked_about(read, code):
+    values = [code if n % 20 == 3 else str(n % 2) for n in range(60)]
+    with pytest.raises(CommandError, match=f"stand apart.*--missing {code}"):
+        read(ratings(values))
+    report = read(ratings(values), "--missing", code)
+    assert (report["task"], report["missing"]) == ("yes_no", 3)
+
+
 @pytest.mark.parametrize(
     "values", [[-3, -2, 0, 1, 3], [1, 2, 8, 10, 9], [0, 5, 10, 2, 8], [5, 50, 200, 12, 75]]
 )

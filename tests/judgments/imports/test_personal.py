@@ -6,6 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from experiments.models import Experiment
+from judgments.imports.personal import id_platform
 from judgments.models import Participant, PlatformIdentity, Trial
 from releases.gold import storage
 from releases.models import Release
@@ -110,3 +111,16 @@ def test_releases_made_before_are_checked(imported):
         call_command("check_releases", stdout=out)
     assert "participants.csv, column 'participant': ip" in out.getvalue()
     assert "judgments.csv, column 'from': email" in out.getvalue()
+
+
+def test_addresses_with_ports_phones_and_names_without_capitals_are_personal():
+    kinds = {
+        "192.0.2.1:443": "ip",
+        "[2001:db8::1]:80": "ip",
+        "+49 170 1234567": "phone",
+        "王小明": "name",
+        "j.muster": "name",
+        "s2063": "",
+        "1234567890": "",
+    }
+    assert {name: id_platform(name) for name in kinds} == kinds
