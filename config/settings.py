@@ -324,7 +324,7 @@ MFA_FORMS = {
     "authenticate": "experiments.accounts.adapters.SecondFactorForm",
     "reauthenticate": "experiments.accounts.adapters.SecondFactorAgainForm",
     "activate_totp": "experiments.accounts.adapters.TurnOnForm",
-    "add_webauthn": "experiments.accounts.adapters.PasskeyForm",
+    "add_webauthn": "experiments.accounts.passkeys.PasskeyForm",
 }
 MFA_ADAPTER = "experiments.accounts.adapters.SecondFactorAdapter"
 MFA_TOTP_ISSUER = "Obelus"  # what the app calls it
@@ -367,7 +367,7 @@ if ORCID_CLIENT_ID:
         openid_service("orcid", "ORCID", url=ORCID_URL, client_id=ORCID_CLIENT_ID, secret=ORCID_CLIENT_SECRET)
     ]
 SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"OAUTH_PKCE_ENABLED": True, "APPS": OPENID_SERVICES}}
-SOCIALACCOUNT_ADAPTER = "experiments.accounts.adapters.OtherLoginAdapter"
+SOCIALACCOUNT_ADAPTER = "experiments.accounts.other_logins.OtherLoginAdapter"
 SOCIALACCOUNT_REQUESTS_TIMEOUT = 10  # seconds; the page waits for the other service
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},

@@ -7,7 +7,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from drf_spectacular.views import SpectacularAPIView
 
 from config.api_schema import api_docs
-from experiments.accounts.adapters import come_back, leave
+from experiments.accounts.other_logins import come_back, leave
 from experiments.operation.health import live, ready
 from judgments.monitoring.metrics import metrics
 

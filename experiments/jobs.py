@@ -1,7 +1,6 @@
 """Celery tasks of the planning side."""
 
-from celery import shared_task
-
+from config.celery import app
 from experiments.accounts.login_sessions import SessionStore
 from experiments.generation.stored import pair_sets
 from experiments.intake import previews as intake_previews
@@ -20,19 +19,19 @@ JOB_MODULES = (
 )  # imported so that the worker registers their kinds of job
 
 
-@shared_task(name="experiments.requeue_stale_jobs")
+@app.task(name="experiments.requeue_stale_jobs")
 def requeue_stale_jobs() -> None:
     """Send jobs of killed workers, and jobs whose message was lost, again."""
     job_runner.requeue_stale()
 
 
-@shared_task(name="experiments.back_up")
+@app.task(name="experiments.back_up")
 def back_up() -> None:
     """Queue a backup where one is due."""
     backup.enqueue_when_due()
 
 
-@shared_task(name="experiments.discard_unfinished_uploads")
+@app.task(name="experiments.discard_unfinished_uploads")
 def discard_unfinished_uploads() -> None:
     """Delete uploads that were neither imported nor discarded, and files without a row."""
     discard_unfinished()
@@ -40,7 +39,7 @@ def discard_unfinished_uploads() -> None:
     heartbeats.forget_absent_hosts()
 
 
-@shared_task(name="experiments.delete_expired_rows")
+@app.task(name="experiments.delete_expired_rows")
 def delete_expired_rows() -> None:
     """Delete logins and counts of limits that have expired."""
     SessionStore.clear_expired()

@@ -1,7 +1,6 @@
 """Periodic Celery tasks of data collection."""
 
-from celery import shared_task
-
+from config.celery import app
 from judgments import deletion
 from judgments.imports import jobs
 from judgments.privacy.purge import purge_due
@@ -13,19 +12,19 @@ from judgments.simulation import dry_run
 JOB_MODULES = (dry_run, deletion, jobs)
 
 
-@shared_task(name="judgments.expire_sessions")
+@app.task(name="judgments.expire_sessions")
 def expire_sessions() -> None:
     """Release the places of abandoned sessions."""
     expire()
 
 
-@shared_task(name="judgments.prune_previews")
+@app.task(name="judgments.prune_previews")
 def prune_previews() -> None:
     """Delete old previews."""
     prune()
 
 
-@shared_task(name="judgments.purge_platform_ids")
+@app.task(name="judgments.purge_platform_ids")
 def purge_platform_ids() -> None:
     """Delete expired platform ids."""
     purge_due()

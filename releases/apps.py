@@ -15,7 +15,7 @@ class ReleasesConfig(AppConfig):
     def ready(self) -> None:
         """Connect the receivers; register stored scores with the simulation, which imports no releases."""
         import_module("releases.erasure")
-        from judgments.simulation.model_scores import offer_stored  # noqa: PLC0415
+        from judgments.simulation import stored_runs  # noqa: PLC0415
         from releases.scoring import stored_scores  # noqa: PLC0415 (models are loaded by now)
 
-        offer_stored(stored_scores.names, stored_scores.scores)
+        stored_runs.offer(stored_scores.names, stored_scores.scores)

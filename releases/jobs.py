@@ -3,9 +3,9 @@
 from typing import Any
 
 import pandas as pd
-from celery import shared_task
 
 from analysis.quality.report import signal_table
+from config.celery import app
 from experiments.models import Experiment, Job
 from experiments.operation.job_runner import Run, job
 from experiments.webhooks.events import emit
@@ -14,8 +14,8 @@ from judgments.models import Session, Signal
 from judgments.quality_check import CHECK, check_stale_studies
 from releases.comparison.compare import COMPARE, compare
 from releases.gold.freeze import BUILD, finish_release, freeze
-from releases.material_frames import pair_frame
-from releases.models import Comparison, Release, ScoringRun, score_table
+from releases.material_frames import pair_frame, score_table
+from releases.models import Comparison, Release, ScoringRun
 from releases.publishing.publish import PUBLISH, publication_failed, run_publication
 from releases.reports.report_cache import REPORT, compute_and_store
 from releases.scoring.cost import COST, compute_cost
@@ -155,7 +155,7 @@ def check_quality(run: Run) -> None:
         result |= store_signals(study, table)
 
 
-@shared_task(name="releases.check_quality")
+@app.task(name="releases.check_quality")
 def check_studies() -> None:
     """Check the quality of studies with newly finished sessions."""
     check_stale_studies()

@@ -1,6 +1,6 @@
 """Stored materials as data frames, in import order."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import pandas as pd
@@ -10,7 +10,7 @@ from django.db.models.fields.json import KT
 from experiments.materials.markup import is_marked, plain
 from experiments.materials.schema import CONTEXT
 from experiments.models import Experiment, MaterialSet, MinimalPair, Sentence
-from releases.models import ScoringRun, score_table
+from releases.models import ScoringRun, SentenceScore, model_names
 
 SENTENCE_FIELDS = {
     "key": "sentence_id",
@@ -108,3 +108,12 @@ def _frame(rows: Any, fields: dict[str, str], *, marked: dict[str, str]) -> pd.D
         frame.loc[has_markup, text] = frame.loc[has_markup, text].map(plain)
     names = [name for name in ("paradigm", "phenomenon") if name in columns]
     return frame.fillna(dict.fromkeys(names, ""))
+
+
+def score_table(runs: Sequence[ScoringRun]) -> pd.DataFrame:
+    """Return the stored scores of runs: ``sentence_id`` and one column per run."""
+    columns = {}
+    for label, run in zip(model_names(runs), runs, strict=True):
+        rows = SentenceScore.objects.filter(run=run).values_list("sentence__key", "score")
+        columns[label] = pd.Series(dict(rows), dtype=float)
+    return pd.DataFrame(columns).rename_axis("sentence_id").reset_index()

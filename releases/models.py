@@ -4,7 +4,6 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
-import pandas as pd
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
@@ -409,15 +408,6 @@ class SentenceScore(models.Model):
 
     def __str__(self) -> str:
         return f"{self.run_id}/{self.sentence_id}: {self.score:.3f}"
-
-
-def score_table(runs: Sequence[ScoringRun]) -> pd.DataFrame:
-    """Return the stored scores of runs: ``sentence_id`` and one column per run."""
-    columns = {}
-    for label, run in zip(model_names(runs), runs, strict=True):
-        rows = SentenceScore.objects.filter(run=run).values_list("sentence__key", "score")
-        columns[label] = pd.Series(dict(rows), dtype=float)
-    return pd.DataFrame(columns).rename_axis("sentence_id").reset_index()
 
 
 class Comparison(models.Model):

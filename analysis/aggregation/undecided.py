@@ -3,30 +3,12 @@
 The answer is stored in ``response``, and ``sentence_id`` is empty; ``value`` follows the study's setting.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 
 from ..errors import UnknownName
 from ..rows import Flags, column_or_blank
-
-ANSWERS = ("both", "neither")
-
-
-@dataclass(frozen=True)
-class Treatment:
-    """Treatment of answers without a chosen member."""
-
-    value: float
-    words: str
-
-
-TREATMENTS = {
-    "disagreement": Treatment(0.0, "as disagreement with the expected member"),
-    "half": Treatment(0.5, "as one half for each member"),
-    "leave_out": Treatment(float("nan"), "not at all: left out of shares and majorities"),
-}
+from .treatments import ANSWERS, TREATMENTS
 
 
 def is_undecided(judgments: pd.DataFrame, *, answer: str | None = None) -> Flags:

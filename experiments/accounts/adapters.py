@@ -1,6 +1,6 @@
-"""Accounts: sign-up, login and second-factor forms, time zones, and logins of other services."""
+"""Accounts: sign-up, login and second-factor forms, and time zones."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, ClassVar
 from zoneinfo import available_timezones
@@ -17,10 +17,6 @@ from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.base import forms as mfa_forms
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.forms import ActivateTOTPForm
-from allauth.mfa.webauthn.forms import AddWebAuthnForm
-from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
-from allauth.socialaccount.models import SocialLogin
-from allauth.socialaccount.providers.openid_connect import views
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import MinimumLengthValidator
@@ -30,7 +26,6 @@ from django.dispatch import receiver
 from django.forms import Field
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from requests import RequestException
 
 from experiments.accounts.history import record, revoke_tokens
 from experiments.accounts.login_sessions import describe, end_sessions
@@ -44,7 +39,6 @@ INVITATION = "invitation"  # key in the login session: the token of an opened in
 NEEDED_MESSAGES = ("/password_reset_key", "/email_confirmation", "/email_confirmation_signup")
 CODE_LABEL = "Six digits of the app, or a recovery code"
 TIME_ZONE = "time_zone"  # key in the login session, and name of the cookie that a page's script sets
-NAMES = ("name", "given_name", "family_name", "preferred_username")
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no stubs
@@ -214,17 +208,6 @@ class TurnOnForm(_Labelled, ActivateTOTPForm):  # type: ignore[misc]  # allauth 
     labels = {"code": "Six digits of the app"}
 
 
-class PasskeyForm(AddWebAuthnForm):  # type: ignore[misc]  # allauth has no stubs
-    """A new passkey: its name, and whether it replaces the password."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["name"].help_text = "Such as the device, or the password manager that stores it."
-        self.fields["passwordless"].label = "It logs in by itself, without the password"
-        self.fields["passwordless"].initial = True
-        self.fields["passwordless"].help_text = "Older keys cannot: they are asked for after the password."
-
-
 @cache
 def time_zone_names() -> frozenset[str]:
     """Return the names of the time zone database, apart from administrative ones."""
@@ -260,52 +243,3 @@ def _remember_time_zone(request: HttpRequest, user: User, **_: Any) -> None:
 def _describe_login(request: HttpRequest, **_: Any) -> None:
     """Store when and in which browser a login began."""
     describe(request.session, request.META.get("HTTP_USER_AGENT", ""))
-
-
-class OtherLoginAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allauth has no stubs
-    """A login of another service opens the account that it was connected with, never one by its address."""
-
-    def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
-        """Whether a login that is connected with no account makes one."""
-        return settings.OIDC_SIGNUP or settings.OPEN_SIGNUP
-
-    def can_authenticate_by_email(self, login: SocialLogin, email: str) -> bool:
-        """Never: who may name an address there would take over the account that has it here."""
-        return False
-
-    def populate_user(self, request: HttpRequest, sociallogin: SocialLogin, data: dict[str, Any]) -> Any:
-        """Fill in a new account; of what the service says, the id and the name are stored."""
-        user = super().populate_user(request, sociallogin, data)
-        claims = sociallogin.account.extra_data
-        claims = claims.get("userinfo") or claims.get("id_token") or {}
-        sociallogin.account.extra_data = {
-            "userinfo": {key: claims[key] for key in ("sub", *NAMES) if key in claims}
-        }
-        return user
-
-
-def leave(request: HttpRequest, provider_id: str) -> HttpResponse:
-    """Go to the other service, over a page of ours.
-
-    The content policy lets forms lead to this site only, and browsers apply it to redirects of a form too.
-    """
-    response = _call_provider(views.login, request, provider_id)
-    if response.status_code != 302 or response["Location"].startswith("/"):
-        return response
-    page = render(request, "socialaccount/leave.html", {"address": response["Location"]})
-    page["Cache-Control"] = "no-store"
-    return page
-
-
-def come_back(request: HttpRequest, provider_id: str) -> HttpResponse:
-    """Come back from the other service, logged in or with what it says instead."""
-    return _call_provider(views.callback, request, provider_id)
-
-
-def _call_provider(view: Callable[..., HttpResponse], request: HttpRequest, provider_id: str) -> HttpResponse:
-    """The response of a view that asks the other service; a page where it does not answer."""
-    try:
-        return view(request, provider_id)
-    except RequestException as error:
-        log.warning("other login does not answer", service=provider_id, reason=type(error).__name__)
-        return render(request, "socialaccount/authentication_error.html", status=503)

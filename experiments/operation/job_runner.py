@@ -19,7 +19,6 @@ from typing import Any
 
 import structlog
 from amqp.exceptions import AMQPError
-from celery import shared_task
 from django.conf import settings
 from django.db import (
     DatabaseError,
@@ -35,6 +34,7 @@ from django.utils import timezone
 from kombu.exceptions import KombuError
 
 from analysis.errors import BadInput
+from config.celery import app
 from config.http.unavailable import is_of_a_store
 from experiments.models import Experiment, Job
 
@@ -156,7 +156,7 @@ def retry(failed: Job) -> None:
         transaction.on_commit(lambda: send(failed.pk))
 
 
-@shared_task(name="experiments.run_job")
+@app.task(name="experiments.run_job")
 def run_job(job_id: int) -> None:
     """Run one job."""
     run(job_id)

@@ -10,7 +10,6 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.dispatch import Signal
 from django.utils import timezone
 
 from analysis.errors import BadInput
@@ -25,6 +24,7 @@ from experiments.models import (
     MaterialSet,
 )
 from experiments.studies.languages import with_default_texts
+from experiments.studies.signals import study_closed
 from experiments.tasks.registry import get_task, shown_task
 from experiments.teams.roles import may_edit
 from experiments.webhooks.events import emit
@@ -74,8 +74,6 @@ DESIGN_FIELDS = (
     "seed",
 )
 LATER_DESIGN_FIELDS = ("rounds", "filler_ratio", "anchor_order", "left_out")  # as the study's later ones
-#: Sent in the transaction in which a study closes, with ``study``.
-study_closed = Signal()
 Status = Experiment.Status
 STEPS = {
     Status.PILOT: {Status.DRAFT},

@@ -4,14 +4,14 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import ceil, floor
-from typing import Any, ClassVar, Literal
-
-import numpy as np
-from numpy.random import Generator
+from math import ceil, floor, tanh
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from analysis.errors import BadInput
 from analysis.plugins.registry import Plugin
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
 
 Shows = Literal["pair", "sentence", "set"]
 Settings = Mapping[str, Any]
@@ -212,7 +212,7 @@ class Task:
         raise NotImplementedError
 
     def simulate(
-        self, rng: Generator, settings: Settings, *, options: Options, acceptability: float, profile: str
+        self, rng: "Generator", settings: Settings, *, options: Options, acceptability: float, profile: str
     ) -> str:
         """Return the response that a simulated participant sends.
 
@@ -226,7 +226,7 @@ class Task:
         return self.random_response(rng, settings, options)
 
     def attentive_response(
-        self, rng: Generator, settings: Settings, options: Options, acceptability: float
+        self, rng: "Generator", settings: Settings, options: Options, acceptability: float
     ) -> str:
         """Respond according to the latent acceptability."""
         raise NotImplementedError
@@ -235,7 +235,7 @@ class Task:
         """Respond with what comes first on the screen, without reading."""
         raise NotImplementedError
 
-    def random_response(self, rng: Generator, settings: Settings, options: Options) -> str:
+    def random_response(self, rng: "Generator", settings: Settings, options: Options) -> str:
         """Respond at random, without reading."""
         raise NotImplementedError
 
@@ -313,19 +313,19 @@ def parse_decimal(typed: str) -> float | None:
     return float(ascii_form.replace(",", "."))
 
 
-def is_attentive(rng: Generator, profile: str) -> bool:
+def is_attentive(rng: "Generator", profile: str) -> bool:
     """Draw whether a simulated participant reads this trial."""
     if profile not in PROFILES:
         raise BadInput(f"unknown profile {profile!r}.", remedy=f"There are: {', '.join(PROFILES)}.")
     return bool(rng.random() < PROFILES[profile])
 
 
-def prefers(rng: Generator, difference: float) -> bool:
+def prefers(rng: "Generator", difference: float) -> bool:
     """Draw a choice with logistic probability of a latent difference."""
-    return bool(rng.random() < 1 / (1 + np.exp(-difference)))
+    return bool(rng.random() < (1 + tanh(difference / 2)) / 2)
 
 
-def latent_point(rng: Generator, acceptability: float, *, n_points: int) -> int:
+def latent_point(rng: "Generator", acceptability: float, *, n_points: int) -> int:
     """Draw the point, from 0, at which an attentive participant rates a sentence.
 
     Notes
@@ -333,4 +333,4 @@ def latent_point(rng: Generator, acceptability: float, *, n_points: int) -> int:
     Latent z with noise of sd 0.5; the scale spans 2.5 sd to each side of the middle.
     """
     share = (acceptability + rng.normal(0, 0.5)) / 5 + 0.5
-    return int(np.clip(round(share * (n_points - 1)), 0, n_points - 1))
+    return min(max(round(share * (n_points - 1)), 0), n_points - 1)

@@ -1,10 +1,7 @@
 """Best–worst scaling: of a few sentences, which is the best and which the worst."""
 
 from collections.abc import Mapping
-from typing import Any
-
-import numpy as np
-from numpy.random import Generator
+from typing import TYPE_CHECKING, Any
 
 from analysis.errors import BadInput
 from experiments.tasks.base import (
@@ -21,6 +18,9 @@ from experiments.tasks.base import (
     chosen_option,
     is_integer,
 )
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
 
 SMALLEST, LARGEST = 3, 6
 NOTHING = "-"  # in a response: a mark that was not made
@@ -89,15 +89,15 @@ class BestWorst(Task):
         return Answer(response, float(position), option_id=best, details={"worst": worst})
 
     def attentive_response(
-        self, rng: Generator, settings: Settings, options: Options, acceptability: float
+        self, rng: "Generator", settings: Settings, options: Options, acceptability: float
     ) -> str:
         """Mark the highest and lowest of each option's latent z with noise of sd 0.5."""
         latent = [(option.acceptability or 0.0) + rng.normal(0, 0.5) for option in options]
-        return f"{options[int(np.argmax(latent))].id} {options[int(np.argmin(latent))].id}"
+        return f"{options[latent.index(max(latent))].id} {options[latent.index(min(latent))].id}"
 
     def first_response(self, settings: Settings, options: Options) -> str:
         return f"{options[0].id} {options[-1].id}"
 
-    def random_response(self, rng: Generator, settings: Settings, options: Options) -> str:
+    def random_response(self, rng: "Generator", settings: Settings, options: Options) -> str:
         best, worst = rng.permutation(len(options))[:2]
         return f"{options[best].id} {options[worst].id}"

@@ -1,11 +1,9 @@
 """Forced choice: which of two sentences sounds better."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from numpy.random import Generator
-
-from analysis.aggregation.undecided import TREATMENTS
+from analysis.aggregation.treatments import TREATMENTS
 from experiments.tasks.base import (
     BETWEEN,
     CONFIRM,
@@ -20,6 +18,9 @@ from experiments.tasks.base import (
     chosen_option,
     prefers,
 )
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
 
 OFFERED = ("both", "neither")
 UNDECIDED = "disagreement"  # default treatment of both and neither in the analysis
@@ -81,7 +82,7 @@ class ForcedChoice(Task):
         return Answer(response, float(bool(option.expected)), option_id=option.id)
 
     def attentive_response(
-        self, rng: Generator, settings: Settings, options: Options, acceptability: float
+        self, rng: "Generator", settings: Settings, options: Options, acceptability: float
     ) -> str:
         """Choose the expected member with logistic probability of the latent difference."""
         beside = answer_options(settings)
@@ -97,7 +98,7 @@ class ForcedChoice(Task):
     def first_response(self, settings: Settings, options: Options) -> str:
         return options[0].id
 
-    def random_response(self, rng: Generator, settings: Settings, options: Options) -> str:
+    def random_response(self, rng: "Generator", settings: Settings, options: Options) -> str:
         responses = [*(option.id for option in options), *answer_options(settings)]
         return responses[int(rng.integers(len(responses)))]
 

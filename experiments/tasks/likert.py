@@ -1,9 +1,7 @@
 """Likert: one sentence on a scale of numbered points with words at its ends."""
 
 from collections.abc import Mapping
-from typing import Any
-
-from numpy.random import Generator
+from typing import TYPE_CHECKING, Any
 
 from analysis.errors import BadInput
 from experiments.tasks.base import (
@@ -20,6 +18,9 @@ from experiments.tasks.base import (
     is_integer,
     latent_point,
 )
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
 
 MAX_POINTS = 101
 ROW = "row"
@@ -136,7 +137,7 @@ class Likert(Task):
         return Answer(response, float(response))
 
     def attentive_response(
-        self, rng: Generator, settings: Settings, options: Options, acceptability: float
+        self, rng: "Generator", settings: Settings, options: Options, acceptability: float
     ) -> str:
         point = latent_point(rng, acceptability, n_points=settings["points"])
         return str(settings["lowest"] + point)
@@ -144,5 +145,5 @@ class Likert(Task):
     def first_response(self, settings: Settings, options: Options) -> str:
         return str(settings["lowest"])
 
-    def random_response(self, rng: Generator, settings: Settings, options: Options) -> str:
+    def random_response(self, rng: "Generator", settings: Settings, options: Options) -> str:
         return str(settings["lowest"] + int(rng.integers(settings["points"])))

@@ -3,9 +3,7 @@
 import math
 import random
 from collections.abc import Mapping
-from typing import Any
-
-from numpy.random import Generator
+from typing import TYPE_CHECKING, Any
 
 from analysis.errors import BadInput
 from experiments.tasks.base import (
@@ -21,6 +19,9 @@ from experiments.tasks.base import (
     is_number,
     parse_decimal,
 )
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
 
 LARGEST = 1e12  # no estimate in use is near; sums of squares of larger numbers lose all others
 GO_ON = "go_on"
@@ -144,7 +145,7 @@ class MagnitudeEstimation(Task):
         return Answer(response, value)
 
     def attentive_response(
-        self, rng: Generator, settings: Settings, options: Options, acceptability: float
+        self, rng: "Generator", settings: Settings, options: Options, acceptability: float
     ) -> str:
         """Return modulus · 2^(z + noise of sd 0.4), rounded to two figures as participants do."""
         return _estimate(settings, acceptability + rng.normal(0, 0.4))
@@ -152,7 +153,7 @@ class MagnitudeEstimation(Task):
     def first_response(self, settings: Settings, options: Options) -> str:
         return _plain(float(settings["modulus"]))
 
-    def random_response(self, rng: Generator, settings: Settings, options: Options) -> str:
+    def random_response(self, rng: "Generator", settings: Settings, options: Options) -> str:
         return _estimate(settings, rng.uniform(-3, 3))
 
 

@@ -1,9 +1,7 @@
 """Slider: one sentence on a visual analogue scale from 0 to 100 with words at its ends."""
 
 from collections.abc import Mapping
-from typing import Any
-
-from numpy.random import Generator
+from typing import TYPE_CHECKING, Any
 
 from analysis.errors import BadInput
 from experiments.tasks.base import (
@@ -20,6 +18,9 @@ from experiments.tasks.base import (
     latent_point,
     parse_decimal,
 )
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
 
 LOW, HIGH = 0, 100
 
@@ -85,12 +86,12 @@ class Slider(Task):
         return Answer(response, value)
 
     def attentive_response(
-        self, rng: Generator, settings: Settings, options: Options, acceptability: float
+        self, rng: "Generator", settings: Settings, options: Options, acceptability: float
     ) -> str:
         return str(LOW + latent_point(rng, acceptability, n_points=HIGH - LOW + 1))
 
     def first_response(self, settings: Settings, options: Options) -> str:
         return str(LOW)
 
-    def random_response(self, rng: Generator, settings: Settings, options: Options) -> str:
+    def random_response(self, rng: "Generator", settings: Settings, options: Options) -> str:
         return str(int(rng.integers(LOW, HIGH + 1)))

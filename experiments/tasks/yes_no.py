@@ -1,9 +1,7 @@
 """Yes or no: is this sentence acceptable."""
 
 from collections.abc import Mapping
-from typing import Any
-
-from numpy.random import Generator
+from typing import TYPE_CHECKING, Any
 
 from experiments.tasks.base import (
     BETWEEN,
@@ -18,6 +16,9 @@ from experiments.tasks.base import (
     Task,
     prefers,
 )
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
 
 
 class YesNo(Task):
@@ -68,12 +69,12 @@ class YesNo(Task):
         return Answer(response, float(response == "yes"))
 
     def attentive_response(
-        self, rng: Generator, settings: Settings, options: Options, acceptability: float
+        self, rng: "Generator", settings: Settings, options: Options, acceptability: float
     ) -> str:
         return "yes" if prefers(rng, 2 * acceptability) else "no"
 
     def first_response(self, settings: Settings, options: Options) -> str:
         return "yes"
 
-    def random_response(self, rng: Generator, settings: Settings, options: Options) -> str:
+    def random_response(self, rng: "Generator", settings: Settings, options: Options) -> str:
         return "yes" if rng.random() < 0.5 else "no"

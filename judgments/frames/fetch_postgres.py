@@ -16,7 +16,7 @@ import pyarrow as pa
 from django.db import connection, transaction
 from django.db.models import Max, Min
 
-from analysis.aggregation.undecided import ANSWERS
+from analysis.aggregation.treatments import ANSWERS
 from experiments.models import Experiment, TrialKind
 from judgments.models import Judgment, Trial
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.aggregation.undecided import ANSWERS
+from analysis.aggregation.treatments import ANSWERS
 from experiments.intake.bulk_insert import insert_rows
 from experiments.models import Experiment, ExperimentVersion, MaterialSet, PresentationList
 from judgments.imports.personal import id_platform

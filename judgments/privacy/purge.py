@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from analysis.errors import BadInput
 from experiments.models import AuditEntry, Experiment
-from experiments.studies.lifecycle import study_closed
+from experiments.studies.signals import study_closed
 from judgments.models import PlatformCall, PlatformIdentity, Submission
 
 NOTICE_DAYS = 30

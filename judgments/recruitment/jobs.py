@@ -1,7 +1,6 @@
 """Periodic Celery tasks of recruitment."""
 
-from celery import shared_task
-
+from config.celery import app
 from judgments.recruitment import decisions, reconcile
 from judgments.recruitment.alerts import mail
 from judgments.recruitment.alerts.evaluation import evaluate_all
@@ -10,34 +9,34 @@ from judgments.recruitment.prolific.groups import add_missing_members
 from judgments.recruitment.prolific.webhooks import handle_events
 
 
-@shared_task(name="judgments.grant_qualifications")
+@app.task(name="judgments.grant_qualifications")
 def grant_qualifications() -> None:
     """Exclude participants who saw materials from other campaigns of the same study on MTurk and Prolific."""
     grant_missing_qualifications()
     add_missing_members()
 
 
-@shared_task(name="judgments.handle_platform_events")
+@app.task(name="judgments.handle_platform_events")
 def handle_platform_events() -> None:
     """Reconcile the campaigns that delivered events are about, and those whose events are due again."""
     handle_events()
 
 
-@shared_task(name="judgments.reconcile_campaigns")
+@app.task(name="judgments.reconcile_campaigns")
 def reconcile_campaigns() -> None:
     """Read the submissions of campaigns again, and go on with payments that wait or have no answer."""
     reconcile.reconcile_due()
     decisions.continue_sending()
 
 
-@shared_task(name="judgments.raise_alerts")
+@app.task(name="judgments.raise_alerts")
 def raise_alerts() -> None:
     """Raise and resolve alerts from what is stored here, then send the mail that is due."""
     evaluate_all()
     mail.deliver()
 
 
-@shared_task(name="judgments.check_balances")
+@app.task(name="judgments.check_balances")
 def check_balances() -> None:
     """Ask the platforms for the balance of accounts with campaigns; the mail follows in a few minutes."""
     evaluate_all(is_remote=True)

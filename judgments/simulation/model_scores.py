@@ -1,10 +1,9 @@
 """Scores of a language model for simulated participants that answer like the model.
 
-Scores come from a file (``sentence_id`` and a column per model) or from a stored run. The releases app
-registers access to its runs at start-up, because this package must not import it.
+Scores come from a file (``sentence_id`` and a column per model) or from a stored run.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,16 +13,9 @@ from analysis.errors import BadInput, UnknownName
 from analysis.scoring.model_uri import ModelURI
 from analysis.scoring.scorers.tables import TableScorer
 from experiments.models import Experiment, MaterialSet
+from judgments.simulation import stored_runs
 
 SURE = 3.0  # logits for a difference of one standard deviation: such pairs go the model's way 95 times in 100
-Names = Callable[[Experiment], list[str]]
-Look = Callable[[Experiment, str], dict[str, float]]
-_stored: list[tuple[Names, Look]] = []
-
-
-def offer_stored(names: Names, look: Look) -> None:
-    """Register access to stored runs: their names, and the scores of a run by sentence id."""
-    _stored[:] = [(names, look)]
 
 
 @dataclass(frozen=True)
@@ -88,7 +80,7 @@ def _from_file(materials: MaterialSet, source: str, options: dict[str, str]) -> 
 
 
 def _from_run(experiment: Experiment, source: str) -> dict[str, float]:
-    names = [name for names_of, _ in _stored for name in names_of(experiment)]
+    names = [name for names_of, _ in stored_runs.offered for name in names_of(experiment)]
     if source not in names:
         raise UnknownName("score file or stored run", source, names)
-    return next(look(experiment, source) for _, look in _stored)
+    return next(look(experiment, source) for _, look in stored_runs.offered)

@@ -20,7 +20,8 @@ from analysis.gold.writers import round_computed
 from experiments.models import AuditEntry, Experiment
 from experiments.operation.job_runner import enqueue
 from releases.gold.storage import read, release_table
-from releases.models import Comparison, Release, ScoringRun, model_names, score_table
+from releases.material_frames import score_table
+from releases.models import Comparison, Release, ScoringRun, model_names
 from releases.scoring.runs import run_records
 from releases.scoring.training_metadata import run_roster
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import structlog
-from celery import shared_task
 from django.db.models import Count, Q, Sum
 from django.utils import timezone
 
@@ -17,6 +16,7 @@ from analysis.scoring import Scorer, Scores
 from analysis.scoring.base import flag_counts
 from analysis.scoring.measures import MEASURES, measure
 from analysis.scoring.words.contexts import in_context
+from config.celery import app
 from experiments.models import Sentence
 from experiments.operation.job_runner import BROKER_ERRORS
 from releases.gold.storage import release_table
@@ -208,7 +208,7 @@ def request_helpers(run: ScoringRun, n: int) -> None:
             return
 
 
-@shared_task(name="releases.score_shard")
+@app.task(name="releases.score_shard")
 def run_shard(run_id: int) -> None:
     """Score one shard of a run and queue the next, so that no message takes longer than a shard."""
     if score_next_shard(run_id):
