@@ -144,8 +144,8 @@ def effects_finding(report: dict[str, Any]) -> str:
         p = f", p {_p(tested['p'])}" if tested["p"] is not None else ""
         difference = decimal(effect["mean_difference"], 2)
         sides = report.get("conditions")
-        name = f"The contrast {sides[0]} − {sides[1]}" if sides else "The expected contrast"
-        return f"{name} is {difference}{ends}{p}."
+        contrast = f"The contrast {sides[0]} − {sides[1]}" if sides else "The expected contrast"
+        return f"{contrast} is {difference}{ends}{p}."
     rates = {row["analysis"]: row for row in report.get("rates") or []}
     name = next((name for name in PREFERRED if rates.get(name, {}).get("estimable")), None)
     if name is None:
