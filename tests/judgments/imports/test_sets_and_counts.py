@@ -53,6 +53,8 @@ def test_a_set_is_one_judgment_whose_marks_are_texts_columns_places_or_letters(l
         (2, "2 3"),
         (None, ""),
     ]
+    frame = judgment_frame(Experiment.objects.get())
+    assert frame.loc[frame["status"] == "missing", "value"].isna().all()
     assert scores() == {
         "She left.": (1, 0, 2),
         "He sat.": (1, 0, 2),
