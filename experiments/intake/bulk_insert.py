@@ -6,10 +6,12 @@ apply. Values are inserted as given: model defaults, ``auto_now`` and signals ar
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from django.db import connection, models, transaction
+
+_encode = json.JSONEncoder().encode
 
 
 def insert_rows(
@@ -17,7 +19,7 @@ def insert_rows(
 ) -> list[int]:
     """Insert rows inside the current transaction and return their ids, in order.
 
-    ``columns`` name every field without ``id``; a dict or list becomes JSON.
+    ``columns`` name every field without ``id``; a dict or list becomes JSON, a text in a JSON field is JSON.
     """
     if not connection.in_atomic_block:
         raise transaction.TransactionManagementError("insert_rows works inside transaction.atomic() only")
@@ -27,7 +29,10 @@ def insert_rows(
     names = [_column(model, "pk"), *(_column(model, name) for name in columns)]
     quoted = ", ".join(connection.ops.quote_name(name) for name in names)
     ids = _reserve(table, names[0], len(rows))
-    complete_rows = ((row_id, *map(_as_column, row)) for row_id, row in zip(ids, rows, strict=True))
+    complete_rows = _with_json(
+        ((row_id, *row) for row_id, row in zip(ids, rows, strict=True)),
+        [place for place, name in enumerate(columns, start=1) if _is_json(model, name)],
+    )
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             statement = f'COPY "{table}" ({quoted}) FROM STDIN'
@@ -62,6 +67,21 @@ def _reserve(table: str, key: str, number: int) -> list[int]:
         return list(range(last + 1, last + number + 1))
 
 
-def _as_column(value: Any) -> Any:
-    """Serialize a dict or list as JSON."""
-    return json.dumps(value) if isinstance(value, dict | list) else value
+def _is_json(model: type[models.Model], name: str) -> bool:
+    return isinstance(model._meta.get_field(name), models.JSONField)
+
+
+def _with_json(rows: Iterable[Sequence[Any]], places: Sequence[int]) -> Iterator[Sequence[Any]]:
+    """Serialize the cells at these places, unless they are texts already."""
+    if not places:
+        yield from rows
+        return
+    for row in rows:
+        if any(type(row[place]) is not str for place in places):
+            cells = list(row)
+            for place in places:
+                if not isinstance(cells[place], str | None):
+                    cells[place] = _encode(cells[place]) if cells[place] != {} else "{}"
+            yield cells
+        else:
+            yield row

@@ -200,8 +200,9 @@ def _holes(sentences: pd.DataFrame) -> Iterator[Finding]:
             message = f"each item{where} has one of {len(conditions)} conditions only, none has two."
             yield Finding("note", "nested_items", message, rows["file"].iloc[0], rows["row"].iloc[0])
             continue
+        rows = rows[rows["item"].isin(short.index)]
         present = rows.groupby("item", sort=False)["condition"].agg(set)
-        for row in _records(rows[rows["item"].isin(short.index)].drop_duplicates("item")):
+        for row in _records(rows.drop_duplicates("item")):
             absent = [condition for condition in conditions if condition not in present[row["item"]]]
             message = f"item {row['item']}{where} has no sentence in condition {', '.join(absent)}."
             yield Finding("warning", "hole", message, row["file"], row["row"], (row["item"],))
@@ -209,9 +210,11 @@ def _holes(sentences: pd.DataFrame) -> Iterator[Finding]:
 
 def _neighbours(cells: pd.DataFrame) -> Iterator[tuple[str, str]]:
     """Conditions that one item has; conditions without such a chain are of different designs."""
-    for _, conditions in cells.groupby("item", sort=False)["condition"]:
-        first, *others = conditions
-        yield from ((first, other) for other in others)
+    first: dict[str, str] = {}
+    for item, condition in zip(cells["item"], cells["condition"], strict=True):
+        if item in first:
+            yield first[item], condition
+        first.setdefault(item, condition)
 
 
 def _perhaps_fillers(sentences: pd.DataFrame) -> Iterator[Finding]:
@@ -358,17 +361,18 @@ def _find_unpaired(sentences: pd.DataFrame, pairs: pd.DataFrame) -> Iterator[Fin
 
 def _markup(sentences: pd.DataFrame) -> Iterator[Finding]:
     """Tags without declared markup, and unknown values of the column ``markup``."""
-    for row in _records(sentences):
-        declared = declared_markup(row["attributes"])
+    columns = (sentences[name].tolist() for name in ("attributes", "text", "file", "row", "sentence_id"))
+    for attributes, text, file, row, name in zip(*columns, strict=True):
+        declared = declared_markup(attributes)
         if declared not in {"", INLINE}:
             message = f"column {COLUMN!r}: {declared!r} is unknown; write {INLINE} or leave it empty."
-            yield Finding("error", "markup_unknown", message, row["file"], row["row"], (row["sentence_id"],))
-        elif declared and nesting(row["text"]) > MOST_NESTED:
+            yield Finding("error", "markup_unknown", message, file, row, (name,))
+        elif declared and nesting(text) > MOST_NESTED:
             message = f"more than {MOST_NESTED} tags are nested in each other; close them, such as </b>."
-            yield Finding("error", "markup_deep", message, row["file"], row["row"], (row["sentence_id"],))
-        elif not declared and has_tags(row["text"]):
+            yield Finding("error", "markup_deep", message, file, row, (name,))
+        elif not declared and has_tags(text):
             message = f"tags are shown as typed; a column {COLUMN!r} with {INLINE!r} makes them markup."
-            yield Finding("note", "tags_shown", message, row["file"], row["row"], (row["sentence_id"],))
+            yield Finding("note", "tags_shown", message, file, row, (name,))
 
 
 _SENTENCE_CHECKS: tuple[Callable[[pd.DataFrame], Iterator[Finding]], ...] = (

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
@@ -100,7 +101,7 @@ class Materials:
     findings: tuple[Finding, ...] = ()
     factors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def checksum(self) -> str:
         """SHA-256 of the content, which does not depend on the encoding of the files."""
         digest = hashlib.sha256()
@@ -110,11 +111,11 @@ class Materials:
             left_out.add("factors")
         if not self.sentences["is_filler"].any():
             left_out.add("is_filler")
+        encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, default=str).encode
         for frame in (self.sentences, self.pairs):
             names = [name for name in frame.columns if name not in left_out]
             for values in _content(frame, names):
-                line = json.dumps(values, ensure_ascii=False, sort_keys=True, default=str)
-                digest.update(line.encode("utf-8", "surrogatepass"))
+                digest.update(encode(values).encode("utf-8", "surrogatepass"))
         if self.factors:
             digest.update(json.dumps(list(self.factors.items()), ensure_ascii=False).encode("utf-8"))
         return digest.hexdigest()

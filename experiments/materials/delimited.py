@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from analysis.errors import BadInput
@@ -21,6 +22,8 @@ ONE_COLUMN = "\x1f"  # the unit separator, which no text file contains
 MAX_COLUMNS = 2_000  # survey exports have hundreds
 FREE_CELLS = 1_000_000  # of any table; a larger one has at most as many, empty ones included, as bytes
 Row = tuple[int, list[str]]  # line number, cells
+_KIND_ROWS = 50  # rows by which the first row is compared with the others
+_ROWS_AT_ONCE = 5_000  # kept as lists; many lists would leave holes in the memory
 
 csv.field_size_limit(1_000_000)  # characters in a cell; Python's default of 131,072 refuses event logs
 
@@ -129,7 +132,7 @@ def refuse_many_cells(
     n_rows: int, n_columns: int, *, n_bytes: int, file: str, place: str = "the table"
 ) -> None:
     """Refuse a table that would fill the memory with empty cells: few bytes, but many rows and columns."""
-    if n_rows * n_columns > max_cells(n_bytes):
+    if n_rows * n_columns > FREE_CELLS and n_rows * n_columns > max_cells(n_bytes):
         raise BadInput(
             f"{place} has {n_columns:,} columns in {n_rows:,} rows or more; for its size, at most "
             f"{max_cells(n_bytes):,} cells are read, empty ones included.",
@@ -138,12 +141,32 @@ def refuse_many_cells(
         )
 
 
-def rows_under_head(rows: Iterator[Row], *, n_bytes: int, file: str = "") -> tuple[Row, list[Row], int, int]:
-    """Separate the header from the rows below it, and check the number of cells in every row.
+@dataclass(frozen=True)
+class Body:
+    """The header of a table and the rows below it, short ones filled with empty cells.
 
-    Returns the header with its line; the rows, short ones filled with empty cells; the number of lines
-    above the header; the line of the first short row, or 0.
+    Attributes
+    ----------
+    header : tuple of (int, list of str)
+        With its line.
+    lines : list of int
+        Of the rows.
+    cells : ndarray of str, one row for each line
+    n_notices : int
+        Lines above the header.
+    first_short : int
+        Line of the first row that was filled, or 0.
     """
+
+    header: Row
+    lines: list[int]
+    cells: np.ndarray
+    n_notices: int
+    first_short: int
+
+
+def rows_under_head(rows: Iterator[Row], *, n_bytes: int, file: str = "") -> Body:
+    """Separate the header from the rows below it, and check the number of cells in every row."""
     n_notices = 0
     top = next(rows, None)
     while top is not None and is_notice(top[1]):
@@ -154,9 +177,13 @@ def rows_under_head(rows: Iterator[Row], *, n_bytes: int, file: str = "") -> tup
         )
     header = [cell.strip() for cell in top[1]]
     refuse_many_columns(len(header), file=file)
-    body: list[Row] = []
+    lines: list[int] = []
+    parts: list[np.ndarray] = []
+    pending: list[list[str]] = []
     first_short = 0
-    for line, cells in rows:
+    shared: dict[str, str] = {}  # participants, conditions and texts recur: each is kept once
+    for line, row in rows:
+        cells = [shared.setdefault(cell, cell) for cell in row]
         if len(cells) > len(header):
             raise BadInput(
                 f"{len(cells)} cells, but the header has {len(header)} columns.",
@@ -166,11 +193,16 @@ def rows_under_head(rows: Iterator[Row], *, n_bytes: int, file: str = "") -> tup
             )
         if len(cells) < len(header):
             first_short = first_short or line
-            cells = cells + [""] * (len(header) - len(cells))
+            cells += [""] * (len(header) - len(cells))
         if any(cells):
-            body.append((line, cells))
-            refuse_many_cells(len(body), len(header), n_bytes=n_bytes, file=file)
-    return (top[0], header), body, n_notices, first_short
+            lines.append(line)
+            pending.append(cells)
+            refuse_many_cells(len(lines), len(header), n_bytes=n_bytes, file=file)
+        if len(pending) == _ROWS_AT_ONCE:
+            parts.append(np.array(pending, dtype=object))
+            pending = []
+    parts.append(np.array(pending, dtype=object).reshape(len(pending), len(header)))
+    return Body((top[0], header), lines, np.concatenate(parts), n_notices, first_short)
 
 
 def is_data(header: list[str], rows: list[list[str]]) -> bool:
@@ -186,7 +218,7 @@ def is_data(header: list[str], rows: list[list[str]]) -> bool:
     kinds = [_kind(cell) for cell in header]
     if len(rows) < 2 or "sentence" not in kinds:
         return False
-    columns = list(zip(*rows[:50], strict=False))
+    columns = list(zip(*rows[:_KIND_ROWS], strict=False))
     for cell, kind, cells in zip(header, kinds, columns, strict=False):
         n_ended = sum(bool(_SENTENCE_END.search(text)) for text in cells)
         if kind == "sentence" and n_ended > len(cells) / 2 and not _SENTENCE_END.search(cell):
@@ -247,25 +279,28 @@ def table_from(decoded: Decoded, *, delimiter: str = "", header_row: int = 0) ->
     delimiter = delimiter or guess_delimiter(decoded.text[:100_000])
     notes = []
     try:
-        (first_line, header), rows, n_notices, first_short = _parse(decoded, delimiter, quoted=True)
+        body = _parse(decoded, delimiter, quoted=True)
     except BadInput:
         # Tab-separated files are often written without quoting: a lone quotation mark is then text.
         if delimiter not in ("\t", ONE_COLUMN):
             raise
-        (first_line, header), rows, n_notices, first_short = _parse(decoded, delimiter, quoted=False)
+        body = _parse(decoded, delimiter, quoted=False)
         notes.append("quotation marks are read as plain characters")
-    if is_data(header, [cells for _, cells in rows]):
-        rows = [(first_line, header), *rows]
+    (first_line, header), lines, cells = body.header, body.lines, body.cells
+    if is_data(header, cells[:_KIND_ROWS].tolist()):
+        lines, cells = [first_line, *lines], np.vstack([np.array([header], dtype=object), cells])
         header = numbered_names(header)
         notes.append(f"the file has no header; its columns are called {', '.join(header)}")
-    if n_notices:
-        notes.append(f"{n_notices} lines above the header skipped")
-    if first_short:
-        notes.append(f"rows shorter than the header, from row {first_short} on, are filled with empty cells")
+    if body.n_notices:
+        notes.append(f"{body.n_notices} lines above the header skipped")
+    if body.first_short:
+        notes.append(
+            f"rows shorter than the header, from row {body.first_short} on, are filled with empty cells"
+        )
     frame = pd.DataFrame(
-        [cells for _, cells in rows],
+        cells,
         columns=column_names(header, decoded.file),
-        index=pd.Index([line for line, _ in rows], name="line", dtype="int64"),
+        index=pd.Index(lines, name="line", dtype="int64"),
         dtype=object,
     )
     return Table(frame, replace(decoded, text=""), delimiter, tuple(notes))
@@ -281,7 +316,7 @@ def _table_below(decoded: Decoded, header_row: int) -> Table:
     )
 
 
-def _parse(decoded: Decoded, delimiter: str, *, quoted: bool) -> tuple[Row, list[Row], int, int]:
+def _parse(decoded: Decoded, delimiter: str, *, quoted: bool) -> Body:
     rows = delimited_rows(decoded.text, delimiter=delimiter, file=decoded.file, quoted=quoted)
     return rows_under_head(rows, n_bytes=len(decoded.text), file=decoded.file)
 

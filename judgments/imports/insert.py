@@ -5,10 +5,12 @@ Platform ids of participants are stored apart (``PlatformIdentity``) and replace
 
 import base64
 import hashlib
+import json
 import secrets
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
+from itertools import repeat
 from typing import Any
 
 import pandas as pd
@@ -21,7 +23,7 @@ from judgments.imports.readers import JudgmentFile
 from judgments.imports.readers.materials import OF_MATERIALS
 from judgments.imports.readers.prolific import PREFIX
 from judgments.models import Judgment, Participant, PlatformIdentity, Session, Trial
-from judgments.models.trial import new_public_id
+from judgments.models.trial import new_public_ids
 
 LONGEST_EXTERNAL_ID = 100
 
@@ -140,7 +142,7 @@ def _new_pseudonym() -> str:
     return base64.b32encode(secrets.token_bytes(8)).decode().lower()[:12]
 
 
-BATCH = 20_000  # rows per insert
+BATCH = 5_000  # rows per insert, and screens that are kept
 TRIAL_FIELDS = (
     "session",
     "position",
@@ -167,6 +169,8 @@ JUDGMENT_FIELDS = (
     "input_type",
     "timing",
 )
+_SENTENCE_COLUMNS = ("sentence_id", "text")
+_PAIR_COLUMNS = ("pair_id", "good_text", "bad_text", "expected_first")
 Progress = Callable[[int, int], None]
 
 
@@ -179,8 +183,10 @@ def insert_sessions(
     progress: Progress,
 ) -> dict[str, int]:
     """Insert all sessions but ``skip``, with their trials and judgments; return the numbers added."""
-    sessions = read.sessions[~read.sessions["session"].isin(skip)]
-    trials = read.judgments[read.judgments["session"].isin(sessions["session"])]
+    sessions, trials = read.sessions, read.judgments
+    if skip:
+        sessions = sessions[~sessions["session"].isin(skip)]
+        trials = trials[trials["session"].isin(sessions["session"])]
     if sessions.empty:
         return {"participants": 0, "sessions": 0, "judgments": 0}
     before = version.experiment.participants.count()
@@ -203,10 +209,8 @@ def insert_sessions(
 
 
 def _insert(stored: "Stored", trials: pd.DataFrame, sessions: dict[str, int]) -> None:
-    rows = [stored.row(cells, sessions) for cells in stored.cells(trials)]
-    ids = insert_rows(Trial, TRIAL_FIELDS, [trial for trial, _ in rows])
-    judgments = [(pk, *judgment) for pk, (_, judgment) in zip(ids, rows, strict=True)]
-    insert_rows(Judgment, ("trial", *JUDGMENT_FIELDS), judgments)
+    ids = insert_rows(Trial, TRIAL_FIELDS, list(stored.trial_rows(trials, sessions)))
+    insert_rows(Judgment, ("trial", *JUDGMENT_FIELDS), list(stored.judgment_rows(trials, ids)))
 
 
 def _lists(version: ExperimentVersion, sessions: pd.DataFrame, trials: pd.DataFrame) -> dict[str, int]:
@@ -258,6 +262,8 @@ class Stored:
         self.is_pair, self.is_set = read.task == "forced_choice", read.task == "best_worst"
         self.language = materials.language
         sentences = materials.sentences.values_list("key", "pk", "item_id", "text")
+        self.screens: dict[tuple[bool, str, str], Shown] = {}
+        self.attributes: dict[tuple[Any, ...], str] = {}
         self.sentences: dict[str, list[Any]] = {key: fields for key, *fields in sentences}
         self.pairs: dict[str, list[Any]] = {}
         if self.is_pair:
@@ -295,86 +301,115 @@ class Stored:
             "language": self.language,
         }
 
-    def row(self, row: dict[str, Any], sessions: dict[str, int]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-        """Trial and judgment of a row: values of TRIAL_FIELDS and of JUDGMENT_FIELDS."""
-        in_materials = row["kind"] in OF_MATERIALS
+    def trial_rows(self, trials: pd.DataFrame, sessions: dict[str, int]) -> Iterator[tuple[Any, ...]]:
+        """Yield the values of TRIAL_FIELDS."""
+        kinds = trials["kind"].tolist()
+        names = _PAIR_COLUMNS if self.is_pair else _SENTENCE_COLUMNS
+        show = self._pair if self.is_pair else self._sentence
         if self.is_set:
-            screen = Shown({"options": row["options"]})
+            screens = [Shown(json.dumps({"options": options})) for options in trials["options"]]
         else:
-            screen = self._pair(row, in_materials) if self.is_pair else self._sentence(row, in_materials)
-        extras = {name: row[f"extra:{name}"] for name in self.read.extra if row[f"extra:{name}"] != ""}
-        if _is_number(row["modulus"]):
-            extras["modulus"] = row["modulus"]
-        trial = (
-            sessions[row["session"]],
-            row["position"],
-            row["kind"],
-            1,
-            new_public_id(),
-            screen.item,
-            screen.sentence,
-            screen.pair,
-            row["expected_first"],
-            screen.screen,
-            screen.correct,
-            extras,
+            screens = [
+                show(kind in OF_MATERIALS, *cells)
+                for kind, *cells in zip(kinds, *(trials[name].tolist() for name in names), strict=True)
+            ]
+        return zip(
+            map(sessions.__getitem__, trials["session"]),
+            trials["position"].tolist(),
+            kinds,
+            repeat(1, len(trials)),
+            new_public_ids(len(trials)),
+            (screen.item for screen in screens),
+            (screen.sentence for screen in screens),
+            (screen.pair for screen in screens),
+            trials["expected_first"].tolist(),
+            (screen.screen for screen in screens),
+            (screen.correct for screen in screens),
+            self._attributes(trials),
+            strict=True,
         )
-        return trial, self._judgment(row)
 
-    def _sentence(self, row: dict[str, Any], in_materials: bool) -> "Shown":
-        sentence, item, text = None, None, ""
-        if in_materials:
-            sentence, item, text = self.sentences[row["sentence_id"]]
-        screen = {"sentence_id": row["sentence_id"], "text": row["text"] or text, "language": self.language}
-        return Shown(screen, item=item, sentence=sentence)
+    def _attributes(self, trials: pd.DataFrame) -> Iterator[str]:
+        """Yield the further columns and the modulus of each trial, as JSON."""
+        names = (*self.read.extra, "modulus")
+        columns = [trials[f"extra:{name}"].tolist() for name in self.read.extra]
+        moduli = [modulus if _is_number(modulus) else "" for modulus in trials["modulus"].tolist()]
+        for cells in zip(*columns, moduli, strict=True):
+            if (attributes := self.attributes.get(cells)) is None:
+                filled = {name: cell for name, cell in zip(names, cells, strict=True) if cell != ""}
+                if len(self.attributes) >= BATCH:
+                    self.attributes.clear()
+                attributes = self.attributes[cells] = json.dumps(filled)
+            yield attributes
 
-    def _pair(self, row: dict[str, Any], in_materials: bool) -> "Shown":
+    def judgment_rows(self, trials: pd.DataFrame, ids: list[int]) -> Iterator[tuple[Any, ...]]:
+        """Yield the trial and the values of JUDGMENT_FIELDS."""
+        values = [value if _is_number(value) else None for value in trials["value"].tolist()]
+        n = len(trials)
+        return zip(
+            ids,
+            trials["status"].tolist(),
+            trials["response"].tolist(),
+            values,
+            self._chosen(trials, values) if self.is_pair else repeat(None, n),
+            repeat(self.low, n),
+            repeat(self.high, n),
+            trials["is_correct"].tolist(),
+            (round(rt) if _is_number(rt) and 0 <= rt < 2**31 else None for rt in trials["rt_ms"].tolist()),
+            repeat(Judgment.InputType.IMPORTED.value, n),
+            repeat("{}", n),
+            strict=True,
+        )
+
+    def _chosen(self, trials: pd.DataFrame, values: list[float | None]) -> Iterator[int | None]:
+        """Yield the sentence that was chosen of each pair."""
+        columns = (trials[name].tolist() for name in ("kind", "response", "pair_id"))
+        for value, kind, response, pair in zip(values, *columns, strict=True):
+            is_choice = value is not None and kind in OF_MATERIALS and response not in ANSWERS
+            yield self.pairs[pair][2 if value == 1 else 3] if is_choice else None
+
+    def _sentence(self, in_materials: bool, key: str, text: str) -> "Shown":
+        """Return the screen of a sentence; one for all trials that show the same text."""
+        if (screen := self.screens.get((in_materials, key, text))) is not None:
+            return screen
+        sentence, item, stored_text = self.sentences[key] if in_materials else (None, None, "")
+        content = {"sentence_id": key, "text": text or stored_text, "language": self.language}
+        screen = Shown(json.dumps(content), item=item, sentence=sentence)
+        if len(self.screens) >= BATCH:
+            self.screens.clear()
+        self.screens[in_materials, key, text] = screen
+        return screen
+
+    def _pair(
+        self, in_materials: bool, key: str, good_text: str, bad_text: str, expected_first: bool | None
+    ) -> "Shown":
         """Members in the order shown; if that is unknown, the good one first."""
         pair, item = None, None
-        members = [("", row["good_text"]), ("", row["bad_text"])]
+        members = [("", good_text), ("", bad_text)]
         if in_materials:
-            pair, item, _, _, *keys = self.pairs[row["pair_id"]]
+            pair, item, _, _, *keys = self.pairs[key]
             members = [(key, self.sentences[key][2]) for key in keys]
-        if row["expected_first"] is False:
+        if expected_first is False:
             members.reverse()
         options = [
             {"id": str(number), "sentence_id": key, "text": text, "language": self.language}
             for number, (key, text) in enumerate(members, start=1)
         ]
-        if row["expected_first"] is None:
-            return Shown({"options": options, "order": "not known"}, item=item, pair=pair)
-        correct = {} if in_materials else {"option": "1" if row["expected_first"] else "2"}
-        return Shown({"options": options}, item=item, pair=pair, correct=correct)
-
-    def _judgment(self, row: dict[str, Any]) -> tuple[Any, ...]:
-        answered = _is_number(row["value"])
-        chosen = None
-        is_choice = self.is_pair and row["response"] not in ANSWERS
-        if answered and is_choice and row["kind"] in OF_MATERIALS:
-            chosen = self.pairs[row["pair_id"]][2 if row["value"] == 1 else 3]
-        return (
-            row["status"],
-            row["response"],
-            row["value"] if answered else None,
-            chosen,
-            self.low,
-            self.high,
-            row["is_correct"],
-            round(row["rt_ms"]) if _is_number(row["rt_ms"]) and 0 <= row["rt_ms"] < 2**31 else None,
-            Judgment.InputType.IMPORTED.value,
-            {},
-        )
+        if expected_first is None:
+            return Shown(json.dumps({"options": options, "order": "not known"}), item=item, pair=pair)
+        correct = json.dumps({} if in_materials else {"option": "1" if expected_first else "2"})
+        return Shown(json.dumps({"options": options}), item=item, pair=pair, correct=correct)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Shown:
-    """Screen of a trial, and the ids of its materials."""
+    """Screen of a trial as JSON, and the ids of its materials."""
 
-    screen: dict[str, Any]
+    screen: str
     item: int | None = None
     sentence: int | None = None
     pair: int | None = None
-    correct: dict[str, str] = field(default_factory=dict)
+    correct: str = "{}"
 
 
 def _is_number(number: float) -> bool:

@@ -198,7 +198,8 @@ def _as_matched(
 
 def warn_of_inversion(read: JudgmentFile, materials: MaterialSet | None) -> JudgmentFile:
     """Warn where sentences expected to be acceptable are judged lower than the others."""
-    rows = read.judgments[read.judgments["kind"].isin(OF_MATERIALS) & read.judgments["value"].notna()]
+    is_answer = read.judgments["kind"].isin(OF_MATERIALS) & read.judgments["value"].notna()
+    rows = read.judgments.loc[is_answer, ["value", "pair_id", "sentence_id", "expected"]]
     if read.task == "forced_choice":
         share = rows["value"].groupby(rows["pair_id"]).mean().mean()
         if not share < 0.5:

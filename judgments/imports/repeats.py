@@ -32,11 +32,11 @@ def resolve_repeats(read: JudgmentFile, *, rule: str = "") -> JudgmentFile:
     if read.task == "best_worst":  # sets share sentences by design
         return read
     judgments = read.judgments
+    if not _has_repeats(read):
+        return read
     cells = _cells(read)
     number = judgments.groupby(cells, sort=False).cumcount() + 1
     is_repeat = number > 1
-    if not is_repeat.any():
-        return read
     report = _report(judgments, is_repeat, cells)
     if rule == "refuse":
         raise BadInput(
@@ -67,6 +67,13 @@ _REMEDY = (
 )
 
 
+def _has_repeats(read: JudgmentFile) -> bool:
+    stimulus = "pair_id" if read.task == "forced_choice" else "sentence_id"
+    rows = read.judgments.loc[read.judgments["kind"].isin(OF_MATERIALS), ["session", stimulus]]
+    people = dict(zip(read.sessions["session"], read.sessions["participant"], strict=True))
+    return bool(rows.assign(session=rows["session"].map(people)).duplicated().any())
+
+
 def _cells(read: JudgmentFile) -> pd.Series:
     """Participant and sentence (or pair) of each row; rows outside the materials are cells of their own."""
     judgments = read.judgments
@@ -74,6 +81,8 @@ def _cells(read: JudgmentFile) -> pd.Series:
     stimuli = judgments["pair_id" if read.task == "forced_choice" else "sentence_id"].astype(str)
     cells = judgments["session"].map(people).astype(str) + "\0" + stimuli
     in_materials = judgments["kind"].isin(OF_MATERIALS)
+    if in_materials.all():
+        return cells
     return cells.where(in_materials, [f"row\0{place}" for place in range(len(judgments))])
 
 

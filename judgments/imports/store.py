@@ -265,7 +265,9 @@ def _own_materials(prepared: Prepared, study: Experiment) -> MaterialSet:
     about = MaterialSetInfo(
         _free_name(study.title), prepared.language, source=f"sentences of {prepared.read.file}"
     )
-    return store_materials(prepared.own_materials, about, owner=study.owner).material_set
+    return store_materials(
+        prepared.own_materials, about, owner=study.owner, report=prepared.findings
+    ).material_set
 
 
 def _free_name(title: str) -> str:

@@ -95,8 +95,8 @@ def read_spreadsheet(path: Path, *, sheet: str = "", header_row: int = 0) -> Spr
         for number, row in enumerate(document["rows"], start=1)
         if number >= header_row
     )
-    (_, header), body, n_notices, _ = rows_under_head(rows, file=path.name, n_bytes=n_bytes)
-    n_notices += max(0, header_row - 1)
+    body = rows_under_head(rows, file=path.name, n_bytes=n_bytes)
+    n_notices = body.n_notices + max(0, header_row - 1)
     notes = [f"{plural(n_notices, 'row')} above the header skipped"] if n_notices else []
     if dates:
         verb = "is a date or time" if dates == 1 else "are dates or times"
@@ -104,9 +104,9 @@ def read_spreadsheet(path: Path, *, sheet: str = "", header_row: int = 0) -> Spr
     if filled := document.get("filled"):
         notes.append(f"{plural(filled, 'cell')} of merged ranges filled with the range's value")
     frame = pd.DataFrame(
-        [row for _, row in body],
-        columns=column_names(header, path.name),
-        index=pd.Index([line for line, _ in body], name="line", dtype="int64"),
+        body.cells,
+        columns=column_names(body.header[1], path.name),
+        index=pd.Index(body.lines, name="line", dtype="int64"),
         dtype=object,
     )
     return Spreadsheet(frame, chosen, tuple(document["shown"]), tuple(notes))

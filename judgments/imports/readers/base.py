@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from analysis.errors import BadInput
@@ -220,12 +221,25 @@ def participant_frame(columns: Mapping[str, Any]) -> pd.DataFrame:
 def _frame(defaults: Mapping[str, Any], columns: Mapping[str, Any]) -> pd.DataFrame:
     length = max((len(values) for values in columns.values() if not _scalar(values)), default=0)
     filled: dict[str, Any] = {}
+    constants: dict[str, pd.Series] = {}  # columns of one value share it until they are written to
     for name in [*defaults, *(name for name in columns if name not in defaults)]:
         values = columns.get(name, defaults.get(name))
+        if _scalar(values):
+            if repr(values) not in constants:
+                cells = np.empty(length, dtype=_dtype(values))
+                cells.fill(values)
+                constants[repr(values)] = pd.Series(cells, dtype=_dtype(values), copy=False)
+            filled[name] = constants[repr(values)]
+            continue
         if isinstance(values, pd.Series):
             values = values.array
-        filled[name] = pd.Series([values] * length, dtype=_dtype(values)) if _scalar(values) else values
-    return pd.DataFrame(filled)
+        if isinstance(values, pd.arrays.NumpyExtensionArray):
+            values = values.to_numpy()
+        if isinstance(values, np.ndarray) and values.dtype == object:
+            # Otherwise pandas copies each text into an array of its own.
+            values = pd.Series(values, dtype=object, copy=False)
+        filled[name] = values
+    return pd.DataFrame(filled, copy=False)
 
 
 def _scalar(values: Any) -> bool:

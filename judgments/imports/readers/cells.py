@@ -37,7 +37,7 @@ _KINDS = (
 
 def is_empty(cells: pd.Series) -> "pd.Series[bool]":
     """Return which cells have no answer."""
-    return cells.isin(EMPTY) | cells.str.strip().isin(EMPTY)
+    return cells.isin([level for level in cells.unique() if level in EMPTY or str(level).strip() in EMPTY])
 
 
 def strip_cell(cell: Any) -> str:
@@ -54,8 +54,21 @@ def strip_cell(cell: Any) -> str:
 
 def without_headers(frame: pd.DataFrame) -> pd.DataFrame:
     """Leave out the rows that repeat the header, as in files that were joined run by run."""
-    is_header = (frame == [str(name) for name in frame.columns]).all(axis=1)
-    return frame[~is_header] if is_header.any() and len(frame.columns) > 1 else frame
+    if len(frame.columns) < 2:
+        return frame
+    is_header = frame.iloc[:, 0] == str(frame.columns[0])
+    if not is_header.any():
+        return frame
+    is_header[is_header] = (frame[is_header] == [str(name) for name in frame.columns]).all(axis=1)
+    return frame[~is_header]
+
+
+def share_texts(cells: "pd.Series[str]") -> "pd.Series[str]":
+    """Return the cells with one text for all that are equal, which joining columns has made anew for each."""
+    shared: dict[str, str] = {}
+    return pd.Series(
+        [shared.setdefault(cell, cell) for cell in cells], index=cells.index, dtype=object, name=cells.name
+    )
 
 
 def no_value(trials: pd.DataFrame) -> "pd.Series[bool]":

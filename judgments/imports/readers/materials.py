@@ -30,23 +30,28 @@ def create_materials(read: JudgmentFile) -> tuple[JudgmentFile, Materials]:
     """
     in_materials = read.judgments["kind"].isin(OF_MATERIALS)
     read = _with_expected_conditions(read, in_materials)
-    trials = read.judgments[in_materials]
+    trials = read.judgments if in_materials.all() else read.judgments[in_materials]
     labelled = (
         _named_pairs(trials, read.file)
         if read.task == "forced_choice"
         else _named_sentences(trials, read.file)
     )
-    judgments = read.judgments.copy()
+    names = {}
     for column in ("item", "sentence_id", "pair_id", "good_id", "bad_id"):
-        judgments[column] = judgments[column].astype(object)
-        judgments.loc[in_materials, column] = labelled[column].to_numpy(dtype=object)
+        cells = read.judgments[column].to_numpy(dtype=object, copy=True)
+        cells[in_materials.to_numpy()] = labelled[column].to_numpy(dtype=object)
+        names[column] = pd.Series(cells, index=in_materials.index, dtype=object, copy=False)
+    judgments = read.judgments.assign(**names)
     materials = _of_pairs(labelled, read) if read.task == "forced_choice" else _of_sentences(labelled, read)
     return replace(read, judgments=judgments), materials
 
 
 def _with_expected_conditions(read: JudgmentFile, in_materials: "pd.Series[bool]") -> JudgmentFile:
     """Tell the sentences of an item and condition with both expected statuses apart by the status."""
-    trials = read.judgments[in_materials & (read.judgments["item"] != "")]
+    if (read.judgments["expected"] == "").all():
+        return read
+    columns = ["phenomenon", "paradigm", "item", "condition", "expected"]
+    trials = read.judgments.loc[in_materials & (read.judgments["item"] != ""), columns]
     cells = [trials[name] for name in ("phenomenon", "paradigm", "item", "condition")]
     n_statuses = trials["expected"].where(trials["expected"] != "").groupby(cells).transform("nunique")
     rated_pairs = trials[(n_statuses > 1) & (trials["expected"] != "")]
@@ -179,6 +184,8 @@ def _apart_by_group(trials: pd.DataFrame, item: pd.Series) -> pd.Series:
     """Put the paradigm or phenomenon before items that occur under several: these are different sentences."""
     for column in ("paradigm", "phenomenon"):
         group = trials[column]
+        if (group == "").all():
+            continue
         several = item.map(group[group != ""].groupby(item).nunique()) > 1
         item = item.where(~several | (group == ""), group + ":" + item)
     return item
@@ -311,7 +318,8 @@ def _findings(trials: pd.DataFrame, first: pd.DataFrame, file: str) -> list[Find
 
 def _apart(trials: pd.DataFrame) -> pd.DataFrame:
     """Return the items that were told apart: one row for each, with the item that the file states."""
-    items = trials[trials["stated_item"] != ""].drop_duplicates(["stated_item", "item"])
+    items = trials.loc[trials["stated_item"] != "", ["stated_item", "item", "row"]]
+    items = items.drop_duplicates(["stated_item", "item"])
     is_renamed = (items["item"] != items["stated_item"]).groupby(items["stated_item"]).transform("any")
     return items[is_renamed]
 

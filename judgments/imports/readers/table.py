@@ -64,6 +64,7 @@ from judgments.imports.readers.cells import (
     parse_flag,
     parse_kinds,
     parse_numbers,
+    share_texts,
     strip_cell,
     without_headers,
 )
@@ -176,7 +177,7 @@ def session_names(frame: pd.DataFrame, columns: Columns) -> "pd.Series[str]":
     if "session" in columns:
         return frame[columns["session"]]
     people = frame[columns["participant"]]
-    return people + "/" + frame[columns["list"]] if "list" in columns else people
+    return share_texts(people + "/" + frame[columns["list"]]) if "list" in columns else people
 
 
 def build_sessions(frame: pd.DataFrame, columns: Columns, *, file: str) -> pd.DataFrame:
@@ -219,9 +220,7 @@ def _refuse_unclear(names: pd.Series, people: pd.Series, *, column: str, file: s
             column=column,
             remedy="Give a shorter name.",
         )
-    sessions = pd.DataFrame(
-        {"session": names.array, "person": people.array}, index=names.index
-    ).drop_duplicates()
+    sessions = pd.DataFrame({"session": names, "person": people}).drop_duplicates()
     shared = sessions[sessions["session"].duplicated()]
     if len(shared):
         raise BadInput(
@@ -411,7 +410,7 @@ def judgments_from_rows(
     extra = _extra(frame, columns, {*background.values(), *joined})
     sessions = build_sessions(frame, columns, file=rows.file)
     participants, warnings = build_participants(frame, columns, background)
-    extras = {name: frame[name].array for name in extra}
+    extras = {name: frame[name].set_axis(trials.index) for name in extra}
     return JudgmentFile(
         format,
         rows.file,
@@ -550,7 +549,7 @@ def _blank_items(frame: pd.DataFrame, columns: Mapping[str, str]) -> list[str]:
     """Return a warning that names the rows without an item in a file that has items."""
     if "item" not in columns:
         return []
-    is_blank = frame[columns["item"]].map(strip_cell) == ""
+    is_blank = is_empty(frame[columns["item"]])
     if not is_blank.any() or is_blank.all():
         return []
     rows = list(dict.fromkeys(frame.index[is_blank]))
@@ -573,7 +572,7 @@ def _join_columns(rows: Rows, mapping: Mapping[str, str]) -> tuple[pd.DataFrame,
         for part in parts[1:]:
             cells = cells + _JOINT + frame[part]
         blank = cells == _JOINT * (len(parts) - 1)  # no part is filled, as in a filler of a factorial study
-        frame, plain[field] = frame.assign(**{column: cells.where(~blank, "")}), column
+        frame, plain[field] = frame.assign(**{column: share_texts(cells.where(~blank, ""))}), column
     return frame, plain, set(mapping.values()) - set(rows.frame.columns)
 
 
@@ -647,7 +646,7 @@ def _trials(
             "expected_first": _expected_first(frame, columns),
             "response": frame[columns.get("response") or columns["value"]].array,
             "value": values.to_numpy(),
-            "status": np.where(missing, "missing", "answered").astype(object),
+            "status": np.array(["answered", "missing"], dtype=object)[missing.astype(int)],
             "is_correct": _flags(frame, columns, "correct"),
             **numbers,
             "row": frame.index.to_numpy(),

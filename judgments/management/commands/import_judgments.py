@@ -161,7 +161,8 @@ class Command(ContractCommand):
             read = read_judgments(options["path"], options["format"], options=source)
             if options["demographics"]:
                 read = join_demographics(read, self._demographics(options["demographics"]))
-        with self.working(options, f"matching {len(read.judgments):,} judgments"):
+        inferred, n_judgments = read.inferred, len(read.judgments)
+        with self.working(options, f"matching {n_judgments:,} judgments"):
             prepared = prepare(
                 read,
                 sha256=file_sha256(options["path"]),
@@ -170,14 +171,15 @@ class Command(ContractCommand):
                 repeats=options["repeats"],
                 language=options["language"],
             )
+        del read  # the prepared one has columns of its own
         report = prepared.describe() if options["dry_run"] else self._store(prepared, options)
         report["dry_run"] = options["dry_run"]
         if options["json"]:
             self.print_json(report)
         else:
             self._print_report(report)
-            if read.inferred is not None:
-                self.stdout.write(read.inferred.summary)
+            if inferred is not None:
+                self.stdout.write(inferred.summary)
 
     def _demographics(self, path: Path) -> DemographicExport:
         try:
