@@ -13,7 +13,7 @@ from tests.releases.study import judged_study, ready_release, scored
 pytestmark = pytest.mark.django_db
 ROOT = Path(report.__file__).parents[2]
 SIDES = tuple(f"{ROOT / side}/" for side in ("analysis", "config", "experiments", "judgments", "releases"))
-LIMIT = 22  # with analysis.pingouin_options and small-sample intervals
+LIMIT = 23  # with analysis.pingouin_options, small-sample intervals and releases.material_frames
 
 
 def modules_entered(comparison):

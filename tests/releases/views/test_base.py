@@ -187,7 +187,7 @@ def test_model_is_uploaded_scored_and_compared(ada):
         "pairs": ["Largest differences between bright and people", "figures/deltas-0.svg"],
         "intervals": [
             "Intervals</h2>",
-            "2,000 draws of participants within list and of clusters together",
+            "60 half-samples of participants within list and the jackknife over",
             "On people’s scale",
         ],
     }
