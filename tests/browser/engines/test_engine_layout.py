@@ -55,7 +55,8 @@ def test_a_screen_stands_alike_in_every_engine(screen, visit):
     if screen == "questionnaire":
         session = a_session("likert", questionnaire=QUESTIONS)
     else:
-        a_study(screen, texts=SHORT, **(WITHOUT_TRAINING if screen == "magnitude_estimation" else {}))
+        of_estimates = {**WITHOUT_TRAINING, "reference": "A key is here."}
+        a_study(screen, texts=SHORT, **(of_estimates if screen == "magnitude_estimation" else {}))
         session = begin(Experiment.objects.get())
     Session.objects.update(screen="questionnaire" if screen == "questionnaire" else "trials")
     expected = {}
