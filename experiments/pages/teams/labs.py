@@ -58,7 +58,8 @@ class PaymentLimitsForm(forms.Form):
             try:
                 minor = minor_units(amount, currency.upper())
             except BadInput as error:
-                raise forms.ValidationError(f"“{text}”: {error.message} Write for example 20 GBP.") from None
+                reason = error.message if amount else "the amount or the currency is missing."
+                raise forms.ValidationError(f"“{text}”: {reason} Write for example 20 GBP.") from None
             if limits.setdefault(currency.upper(), minor) != minor:
                 raise forms.ValidationError(f"{currency.upper()} has two amounts.")
         return limits
@@ -238,12 +239,10 @@ def move_study(request: AuthenticatedRequest, slug: str) -> HttpResponse:
             page="team",
         )
     try:
-        is_moved = steps.move_to_lab(study, target, by=request.user)
+        if steps.move_to_lab(study, target, by=request.user):
+            messages.success(request, f"The study belongs to {target or 'no lab'} now.")
     except BadInput as error:
         messages.error(request, capfirst(str(error)))
-    else:
-        text = f"The study belongs to {target or 'no lab'} now."
-        messages.success(request, text) if is_moved else None
     return redirect("study-team", slug)
 
 
