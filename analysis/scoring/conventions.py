@@ -25,6 +25,10 @@ METHODS = {
     "forced_choice": "log odds of being chosen over the other sentence in answer to a prompt",
 }
 WORDS = ("one_prefix", "two_prefix")
+WORD_RULES = {
+    "space": "between white space; single characters in scripts without spaces",
+    "punctuation": "between white space and punctuation marks; single characters in scripts without spaces",
+}
 ROWS = {"model": "every row of the model", "tokenizer": "the tokenizer's tokens"}
 SERVERS = "the server's"
 OWN_MARKS = ("pll", "pll-l2r", "cls-confidence", "cls-margin")
@@ -68,6 +72,7 @@ def scoring_conventions(record: Mapping[str, Any]) -> dict[str, str]:
         "leading space": options.get("space", NOT_HAD),
         "casing": _casing(spec, facts.get("flags") or {}),
         "tokens": _tokens(spec, options),
+        "words masked": _words_masked(spec, options),
         "punctuation": NOT_HAD if spec.get("tokens") == "model" else spec.get("punctuation", NOT_HAD),
         "context": options.get("context", NOT_HAD),
         "region": _region(facts.get("columns") or [], options),
@@ -143,6 +148,13 @@ def _tokens(spec: Mapping[str, Any], options: Mapping[str, str]) -> str:
     if spec.get("tokens") != "model":
         return f"{spec.get('tokens')}{' ' + options['jieba'] if 'jieba' in options else ''}"
     return f"the model's own{', tokenizer ' + _short(tokenizer) if tokenizer else ''}"
+
+
+def _words_masked(spec: Mapping[str, Any], options: Mapping[str, str]) -> str:
+    """Describe the words whose later pieces are masked; earlier versions took those of the tokenizer."""
+    if not _method(spec).endswith("pll-l2r"):
+        return NOT_HAD
+    return WORD_RULES.get(options.get("words", ""), "the tokenizer's own")
 
 
 def _region(columns: list[str], options: Mapping[str, str]) -> str:

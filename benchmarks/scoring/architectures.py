@@ -237,8 +237,12 @@ def causal_loop(model: Any, tokenizer: Any, text: str) -> float:
 
 def masked_loop(model: Any, tokenizer: Any, text: str) -> float:
     """Return Σ log softmax(model(copy).logits[t])[ids[t]], t and the later pieces of its word masked."""
-    encoded = tokenizer(text)
-    ids, words = encoded["input_ids"], encoded.word_ids()
+    encoded = tokenizer(text, return_offsets_mapping=True)
+    # A word has as many spaces before it as words; marks have no characters.
+    ids, words = (
+        encoded["input_ids"],
+        [text[:end].strip().count(" ") if end > start else None for start, end in encoded["offset_mapping"]],
+    )
     total = 0.0
     with torch.inference_mode():
         for place, word in enumerate(words):

@@ -79,7 +79,8 @@ def measure(options: argparse.Namespace, folder: Path) -> list[str]:
     our_cases, peer_cases = {}, {}
     with setup.peers(folder, ["masked"]) as peer:
         for method, metric in METHODS.items():
-            model = scorer(f"hf-masked:{folder}?method={method}")
+            # minicons takes BERT's own words, which punctuation ends as well.
+            model = scorer(f"hf-masked:{folder}?method={method}&words=punctuation")
             model.score(sentences[:2])  # the way is tried when first asked
             our_cases[method] = setup.our_case(method, lambda model=model: model.score(sentences).logprob)
             peer_cases[method] = [

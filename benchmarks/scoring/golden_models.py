@@ -120,7 +120,7 @@ def neural(folder: Path) -> Iterator[tuple[str, str]]:
     yield "causal, Llama", f"hf-causal:{two}"
     yield "causal, Llama without a beginning", f"hf-causal:{two}?bos=none"
     yield "masked, original", f"hf-masked:{three}?method=pll"
-    yield "masked, word by word", f"hf-masked:{three}?method=pll-l2r"
+    yield "masked, word by word", f"hf-masked:{three}?method=pll-l2r&words=punctuation"
     yield "classifier, confidence", f"hf-classifier:{four}"
     yield "classifier, margin", f"hf-classifier:{four}?output=margin"
     yield "LSTM", f"lstm:{five}"

@@ -1,7 +1,8 @@
 """Sentences as token ids of a neural model, with their characters and what the tokenizer changed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from ..base import (
     FLAG_UNKNOWN,
     flag_where,
 )
-from ..words.tokens import indistinguishable
+from ..words.tokens import indistinguishable, lower_case_origins, word_numbers
 
 
 @dataclass(frozen=True)
@@ -69,8 +70,12 @@ def encode(
     space: bool = False,
     max_tokens: int = 0,
     n_rows: int = 0,
+    word_rule: str = "",
 ) -> Encoded:
-    """Tokenize sentences without the marks that the tokenizer would add."""
+    """Tokenize sentences without the marks that the tokenizer would add.
+
+    With a ``word_rule`` the words are those of :func:`word_numbers`; otherwise each token is a word.
+    """
     texts = [(" " if space else "") + (sentence.lower() if lower else sentence) for sentence in sentences]
     is_fast = bool(getattr(tokenizer, "is_fast", False))
     encoding = (
@@ -98,26 +103,57 @@ def encode(
     ]
     flags |= flag_where(FLAG_MARKED, has_mark)
     flags |= flag_where(FLAG_SAME, indistinguishable(sentences, [tuple(row) for row in ids]))
-    spans = None
-    if is_fast and texts:
-        shift = int(space)  # offsets count the space that was added before the sentence
-        spans = [
-            [(max(0, start - shift), max(0, end - shift)) for start, end in row]
-            for row in encoding["offset_mapping"]
-        ]
-    return Encoded(list(sentences), ids, spans, _words(encoding, ids, is_fast=is_fast), flags, n_unk)
+    offsets: list[list[tuple[int, int]]] | None = encoding["offset_mapping"] if is_fast and texts else None
+    return Encoded(
+        list(sentences),
+        ids,
+        None if offsets is None else list(map(partial(_spans, space=space), sentences, texts, offsets)),
+        _words(texts, ids, offsets, word_rule),
+        flags,
+        n_unk,
+    )
 
 
-def _words(encoding: Any, ids: Sequence[Sequence[int]], *, is_fast: bool) -> list[list[int | None]]:
-    """Return the word of each token; without a fast tokenizer every token is a word."""
-    if not is_fast:
+def _spans(
+    sentence: str, text: str, offsets: Sequence[tuple[int, int]], *, space: bool
+) -> list[tuple[int, int]]:
+    """Return the characters of tokens in the sentence, from those in the text given to the tokenizer."""
+    shift = int(space)  # offsets count the space that was added before the sentence
+    spans = [(max(0, start - shift), max(0, end - shift)) for start, end in offsets]
+    if len(text) == len(sentence) + shift:
+        return spans
+    origin = [*lower_case_origins(sentence), len(sentence)]
+    return [(origin[start], origin[end - 1] + 1 if end > start else origin[end]) for start, end in spans]
+
+
+def _words(
+    texts: Sequence[str],
+    ids: Sequence[Sequence[int]],
+    offsets: Sequence[Sequence[tuple[int, int]]] | None,
+    rule: str,
+) -> list[list[int | None]]:
+    if not rule or offsets is None:
         return [list(range(len(row))) for row in ids]
-    return [
-        [position if word is None else word for position, word in enumerate(encoding.word_ids(index))]
-        if row
-        else []
-        for index, row in enumerate(ids)
-    ]
+    return [list(_token_words(text, row, rule)) for text, row in zip(texts, offsets, strict=True)]
+
+
+def _token_words(text: str, offsets: Sequence[tuple[int, int]], rule: str) -> Iterator[int]:
+    """Yield the word of each token, that of its first character; a token in two words joins them.
+
+    Word numbers of the tokenizer are not used: several give one to a whole sentence.
+    """
+    numbers = word_numbers(text, rule)
+    word, latest, earlier = -1, -1, 0
+    for start, end in offsets:
+        if not earlier <= start <= end <= len(text):
+            raise BadInput(
+                f"the tokenizer gives no places in {text[:60]!r} by which the words of its tokens are known.",
+                remedy="Add method=pll to the model URI.",
+            )
+        word += numbers[start] > latest
+        last = start + max(1, len(text[start:end].rstrip())) - 1
+        latest, earlier = max(latest, numbers[last]), start
+        yield word
 
 
 def _is_normalised(tokenizer: Any, texts: Sequence[str]) -> list[bool]:

@@ -16,6 +16,7 @@ from ..model_uri import SPACE, ModelURI, Option
 from ..neural.failures import Failures, refuse_unrunnable
 from ..neural.texts import Encoded, encode
 from ..neural.vocabulary import n_rows
+from ..words.tokens import WORD_RULES
 from .transformer import TOKEN_OPTIONS, TransformerScorer
 
 METHODS = ("pll", "pll-l2r")
@@ -44,7 +45,8 @@ def masked_copies(
 
     Notes
     -----
-    ``pll`` overrates words of several tokens, whose later pieces reveal the earlier ones.
+    ``pll`` overrates words of several tokens, whose later pieces reveal the earlier ones. ``words`` are the
+    numbers of the tokens' words, None for tokens that are not scored.
 
     References
     ----------
@@ -94,13 +96,20 @@ METHOD = Option(
     METHODS,
     default="pll-l2r",
 )
+WORDS = Option(
+    "words",
+    "Words of masked models",
+    "For pll-l2r: what is between white space, and each character of scripts without spaces; “punctuation” "
+    "separates punctuation marks too, as BERT’s tokenizer does.",
+    WORD_RULES,
+)
 SHARD = 2_000  # sentences whose masked copies are in memory at once
 
 
 class MaskedScorer(TransformerScorer):
     """PLL(sentence) = Σ log p(token | the sentence with that token masked); its marks are not scored."""
 
-    OPTIONS: ClassVar[tuple[Option, ...]] = (METHOD, SPACE, *TOKEN_OPTIONS)
+    OPTIONS: ClassVar[tuple[Option, ...]] = (METHOD, WORDS, SPACE, *TOKEN_OPTIONS)
     AUTO_CLASS = "AutoModelForMaskedLM"
     PREFIX = ""  # before the method's name
     start: int | None = None
@@ -110,9 +119,11 @@ class MaskedScorer(TransformerScorer):
         options, loaded = self._open(uri)
         self.space = options["space"] == "yes"
         self.mask, self.method = self._mask(options, uri.target), options["method"]
-        if options["method"] == "pll-l2r" and not self.tokenizer.is_fast:
+        self.word_rule = options["words"] if self.method == "pll-l2r" else ""
+        if self.word_rule and not self.tokenizer.is_fast:
             raise BadInput(
-                f"the tokenizer of {uri.target!r} does not give the words that pll-l2r masks.",
+                f"the tokenizer of {uri.target!r} does not give the characters of its tokens, by which "
+                "pll-l2r finds their words.",
                 remedy="Add method=pll to the model URI, or use a model with a fast tokenizer.",
             )
         before, after = self._marks()
@@ -124,7 +135,7 @@ class MaskedScorer(TransformerScorer):
             method=self.PREFIX + self.method,
             bos=True,
             eos=True,
-            options={"space": options["space"]},
+            options={"space": options["space"], **({"words": self.word_rule} if self.word_rule else {})},
         )
 
     @property
@@ -189,6 +200,7 @@ class MaskedScorer(TransformerScorer):
             space=self.space,
             max_tokens=max(0, self.max_tokens - len(before) - len(after)),
             n_rows=n_rows(self.model),
+            word_rule=self.word_rule,
         )
 
     def _logprobs(self, encoded: Encoded, indices: range, failures: Failures) -> list[Floats]:

@@ -3,6 +3,7 @@
 import importlib
 import logging
 import re
+import unicodedata
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -27,6 +28,13 @@ PUNCTUATION = ("keep", "split", "drop")
 
 _WORD_OR_MARK = re.compile(r"\w+(?:[^\w\s]+\w+)*|[^\w\s]")
 _HAS_LETTER = re.compile(r"\w")
+
+WORD_RULES = ("space", "punctuation")
+# Thai, Lao, Tibetan, Burmese, Khmer, Tai, Balinese, Javanese, Cham; Japanese and Chinese with halfwidth kana.
+_SPACELESS = re.compile(
+    "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u1950-\u19ff\u1a20-\u1aaf\u1b00-\u1b7f\u3005-\u3007\u3040-\u30ff"
+    "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua980-\uaadf\uf900-\ufaff\uff66-\uff9f\U00020000-\U000323af]"
+)
 
 
 @dataclass(frozen=True)
@@ -100,8 +108,7 @@ class Tokenization:
             spans.append((start, end))
         if len(text) == len(sentence):
             return spans
-        # Some letters become two in lower case ("İ"): map the offsets back to the original characters.
-        origin = [offset for offset, character in enumerate(sentence) for _ in character.lower()]
+        origin = lower_case_origins(sentence)
         return [(origin[start], origin[end - 1] + 1) for start, end in spans]
 
     def all_spans(
@@ -119,6 +126,51 @@ class Tokenization:
         if self.punctuation == "drop":
             return [piece for piece in pieces if _HAS_LETTER.search(piece)]
         return pieces
+
+
+def lower_case_origins(text: str) -> list[int]:
+    """Return the place in a text of each character of its lower case, in which some letters are two ("İ")."""
+    return [offset for offset, character in enumerate(text) for _ in character.lower()]
+
+
+def word_numbers(text: str, rule: str) -> list[int]:
+    """Return the number of the word of each character, and of the end of a text.
+
+    Notes
+    -----
+    Words are between white space, which counts with the word after it; in scripts without spaces each
+    character is a word. The rule ``punctuation`` separates punctuation marks too, as BERT's tokenizer does.
+
+    Examples
+    --------
+    >>> word_numbers("It is.", "space"), word_numbers("It is.", "punctuation")
+    ([0, 0, 1, 1, 1, 1, 2], [0, 0, 1, 1, 1, 2, 3])
+    >>> word_numbers("他走了。", "space")
+    [0, 1, 2, 3, 4]
+    """
+    numbers, number, previous = [], -1, " "
+    for character in text:
+        number += _begins_word(previous, character, rule)
+        numbers.append(number + character.isspace())
+        previous = character
+    return [*numbers, number + 1]
+
+
+def _begins_word(previous: str, character: str, rule: str) -> bool:
+    if character.isspace():
+        return False
+    if previous.isspace():
+        return True
+    if unicodedata.category(character)[0] == "M":  # a vowel sign or an accent belongs to its letter
+        return False
+    if _SPACELESS.match(previous) or _SPACELESS.match(character):
+        return True
+    return rule == "punctuation" and (_is_mark(previous) or _is_mark(character))
+
+
+def _is_mark(character: str) -> bool:
+    is_symbol = character.isascii() and not character.isalnum() and character.isprintable()
+    return is_symbol or unicodedata.category(character)[0] == "P"
 
 
 def indistinguishable(sentences: Sequence[str], tokens: Sequence[Hashable]) -> npt.NDArray[np.bool_]:

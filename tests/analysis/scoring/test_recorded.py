@@ -111,6 +111,7 @@ def test_conventions_of_a_causal_model_are_named_one_by_one():
         "leading space": "yes",
         "casing": "as-is",
         "tokens": "the model's own, tokenizer " + "b" * 12,
+        "words masked": "–",
         "punctuation": "–",
         "context": "–",
         "region": "tokens that reach into the critical word, boundaries corrected",
@@ -130,6 +131,7 @@ def test_beginning_and_end_of_each_kind_are_what_its_scorer_does():
     assert lowered["casing"] == "as-is, then as the tokenizer normalises (3 sentences)"
     masked = conventions_of(spec={**CAUSAL, "method": "pll-l2r"})
     assert masked["beginning"] == masked["end"] == "the tokenizer's own mark, not scored"
+    assert masked["words masked"] == "the tokenizer's own"
     assert conventions_of(spec={**CAUSAL, "method": "ll one_prefix"})["method"].startswith("log probability")
     recurrent = {**CAUSAL, "tokens": "chars", "eos": True, "options": {}}
     assert (conventions_of(spec=recurrent)["beginning"], conventions_of(spec=recurrent)["end"]) == (

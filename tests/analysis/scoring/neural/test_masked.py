@@ -34,7 +34,7 @@ def by_hand(tiny, sentence, method):
 @pytest.mark.parametrize("name", MASKED)
 def test_every_architecture_is_scored_as_by_hand(masked, name, method):
     tiny = masked(name)
-    model = scorer(tiny.address("hf-masked", method=method))
+    model = scorer(tiny.address("hf-masked", method=method, words="punctuation"))
     logprobs = model.score(SENTENCES).logprob
     np.testing.assert_allclose(
         logprobs, [by_hand(tiny, sentence, method) for sentence in SENTENCES], atol=1e-4

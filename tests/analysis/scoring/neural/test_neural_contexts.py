@@ -50,7 +50,7 @@ def test_recurrent_score_after_a_context_is_the_difference_of_two_sums(tmp_path)
 @pytest.mark.parametrize("method", ["pll", "pll-l2r"])
 def test_masked_score_masks_the_sentence_with_its_context_in_view(masked, method):
     tiny = masked("bert")
-    model = scorer(tiny.address("hf-masked", method=method))
+    model = scorer(tiny.address("hf-masked", method=method, words="punctuation"))
     scored = score_sentences(model, FRAME.iloc[:4])
     mask = tiny.tokenizer.mask_token_id
     for sentence, context, value in zip(SENTENCES, CONTEXTS, scored.frame.iloc[:, 1], strict=False):

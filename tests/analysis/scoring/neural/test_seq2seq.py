@@ -138,7 +138,7 @@ def decoder(tmp_path_factory):
 
 @pytest.mark.parametrize("method", ["pll", "pll-l2r"])
 def test_masked_next_token_prediction_equals_a_loop_in_full_view(decoder, method):
-    model = scorer(decoder.address("hf-mntp", method=method))
+    model = scorer(decoder.address("hf-mntp", method=method, words="punctuation"))
     scores = model.score(SENTENCES[:4], tokens=True)
     for sentence, value in zip(SENTENCES, scores.logprob, strict=False):
         encoded = decoder.tokenizer(sentence, add_special_tokens=False)
