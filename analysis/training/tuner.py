@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from ..errors import BadInput
-from ..scoring.neural.loading import import_optional, resolve_device
+from ..scoring.neural.loading import import_optional, load_tokenizer, resolve_device
 from .cola import Labelled, evaluate
 from .loop import explain_out_of_memory
 from .plan import TINY, Tuning
@@ -131,7 +131,7 @@ class Tuner:
         if self.name == TINY:
             return _byte_pairs(self.transformers, self.train.sentences)
         with quiet(self.transformers):
-            tokenizer = self._open_model("AutoTokenizer")
+            tokenizer, _ = load_tokenizer(self.name)
         if tokenizer.pad_token is None:
             if tokenizer.eos_token is None:
                 raise BadInput(f"the tokenizer of {self.name!r} has no token for padding.")

@@ -12,11 +12,9 @@ from typing import Any
 
 from ...errors import BadInput, UnknownName
 from ..model_uri import ADAPTER, ATTENTION, DEVICE, QUANTIZE
+from .tokenizer_files import open_tokenizer, refuse_folder_without_tokenizer
 from .vocabulary import fit_vocabulary, tokenizer_digest
 
-TOKENIZER_FILE = re.compile(
-    r"^(tokenizer|vocab|merges|spiece|sentencepiece|bpe)|\.(model|vocab|bpe|tiktoken)$"
-)
 LAYER_NUMBER = re.compile(r"\.\d+\.")
 NO_PEFT = "Run pip install peft, or remove adapter= from the model URI."
 NO_BITSANDBYTES = "Run pip install bitsandbytes accelerate, or remove quantize= from the model URI."
@@ -31,6 +29,7 @@ class LoadedModel:
     ``revision`` identifies the weights, ``vocabulary`` the tokens over which probabilities sum to one;
     ``warnings`` lists differences between model and tokenizer. ``recorded`` are options of the specification,
     present only where they differ from the default, so that keys of other models stay as they are.
+    ``library_tokenizer`` is that of transformers where it is not that of ``tokenizer.json``.
     """
 
     model: Any
@@ -41,6 +40,7 @@ class LoadedModel:
     vocabulary: str
     warnings: list[str]
     recorded: dict[str, str]
+    library_tokenizer: Any | None = None
 
 
 def import_optional(module: str, *, remedy: str = INSTALL) -> Any:
@@ -85,14 +85,14 @@ def load_model(target: str, auto_class: str, options: Mapping[str, str]) -> Load
         weights["quantization_config"] = _bitsandbytes(transformers, quantize)
     adapter = options.get(ADAPTER.name, "")
     peft = import_optional("peft", remedy=NO_PEFT) if adapter else None
-    _refuse_folder_without_tokenizer(name)
+    refuse_folder_without_tokenizer(name)
     try:
         config = transformers.AutoConfig.from_pretrained(name, **arguments)
         exact = _revision(name, revision, transformers)
         if exact.startswith("commit:"):
             # A branch may move between the downloads: load tokenizer and weights of one commit.
             arguments["revision"] = exact.removeprefix("commit:")
-        tokenizer = transformers.AutoTokenizer.from_pretrained(name, **arguments)
+        tokenizer, library_tokenizer, notes = open_tokenizer(transformers, name, arguments)
         is_stored_quantized = bool(getattr(config, "quantization_config", None))
         if is_stored_quantized:
             _check_accelerate(config)
@@ -125,7 +125,9 @@ def load_model(target: str, auto_class: str, options: Mapping[str, str]) -> Load
         )
     _refuse_random_weights(name, model, info["missing_keys"])
     unused = _refuse_unused_layers(name, model, info["unexpected_keys"])
-    warnings = unused + fit_vocabulary(model, tokenizer, vocabulary=options.get("vocabulary", "model"))
+    warnings = (
+        notes + unused + fit_vocabulary(model, tokenizer, vocabulary=options.get("vocabulary", "model"))
+    )
     recorded = {} if attention == ATTENTION.initial else {"attention": attention}
     if is_quantized:
         recorded["quantization"] = _quantization(model, quantize)
@@ -146,6 +148,7 @@ def load_model(target: str, auto_class: str, options: Mapping[str, str]) -> Load
         options.get("vocabulary", "model"),
         warnings,
         recorded,
+        library_tokenizer,
     )
 
 
@@ -208,15 +211,16 @@ def _with_adapter(
     return body, exact, [f"the adapter was trained on {trained_on}, and is used on {base}"] if differs else []
 
 
-def load_tokenizer(name: str) -> Any:
-    """Load a tokenizer without its model."""
+def load_tokenizer(name: str) -> tuple[Any, list[str]]:
+    """Load a tokenizer without its model, and warnings."""
     transformers = _transformers()
     source, _, revision = name.partition("@") if not Path(name).exists() else (name, "", "")
     try:
-        return transformers.AutoTokenizer.from_pretrained(source, revision=revision or None)
+        tokenizer, _, warnings = open_tokenizer(transformers, source, {"revision": revision or None})
     except Exception as error:  # files of others make the library raise any type; reported below
         message = f"the tokenizer {name!r} cannot be opened: {_reason(error)}"
         raise BadInput(message, remedy="Give a folder with a tokenizer, or a name of the hub.") from error
+    return tokenizer, warnings
 
 
 def _transformers() -> Any:
@@ -237,18 +241,6 @@ def _refuse_random_weights(name: str, model: Any, missing: Collection[str]) -> N
             f"the model {name!r} cannot be opened as {type(model).__name__}: its files lack {random[0]}"
             f"{f' and {len(random) - 1} other weights' if random[1:] else ''}.",
             remedy="Use its own kind (hf-causal:, hf-masked:, hf-classifier:); train a classifier first.",
-        )
-
-
-def _refuse_folder_without_tokenizer(name: str) -> None:
-    """Refuse a folder without tokenizer files, for which the library would make an empty tokenizer."""
-    folder = Path(name)
-    if (folder / "config.json").is_file() and not any(
-        TOKENIZER_FILE.search(path.name) for path in folder.iterdir()
-    ):
-        raise BadInput(
-            f"the model {name!r} cannot be opened: the folder has no tokenizer.",
-            remedy="Copy the tokenizer's files (tokenizer.json, tokenizer_config.json) beside the weights.",
         )
 
 

@@ -145,6 +145,8 @@ class ServedScorer:
         self.start, self.space = options["start"], options["space"] == "yes"
         self.batch, self.contexts = int(options["batch"]), context_rule(options)
         self.tokenizer = _tokenizer(uri, options)
+        if self.tokenizer is not None:
+            self.warnings += self.tokenizer.warnings
         self.n_types, self.tokenizer_sha = (
             (n_types(self.tokenizer.tokenizer), self.tokenizer.sha) if self.tokenizer is not None else (0, "")
         )
@@ -308,8 +310,9 @@ class ServedScorer:
         """Request a few sentences twice, alone and together, when their prefixes may be in its cache."""
         if self._is_tested or not distinct:
             return
+        warnings = list(self.warnings)
         first_echoes = self._requests([[sentence] for sentence in distinct[:TESTED]])
-        self.warnings.clear()  # a refused sentence is requested again, and named then
+        self.warnings[:] = warnings  # a refused sentence is requested again, and named then
         sample, alone = list(first_echoes), [echo.logprob for echo in first_echoes.values()]
         if not sample:
             return
@@ -438,7 +441,7 @@ class _Tokenizer:
     """Tokenizes sentences here, so that the server receives token ids."""
 
     def __init__(self, name: str, *, bos: str, space: bool) -> None:
-        self.tokenizer = load_tokenizer(name)
+        self.tokenizer, self.warnings = load_tokenizer(name)
         self.sha, self.space = tokenizer_digest(self.tokenizer), space
         self.start, self.mark = begin_mark(self.tokenizer, bos)
 
