@@ -284,33 +284,57 @@ def chosen_option(options: Options, option_id: str) -> tuple[int, Option]:
     raise BadResponse("That answer does not belong to this screen. Please choose again.")
 
 
-DECIMAL = re.compile(r"[+]?(\d+([.,]\d*)?|[.,]\d+)", re.ASCII)
-MAX_DIGITS = 40  # longer inputs are refused before they reach float()
-DIRECTION_MARKS = dict.fromkeys(map(ord, "\u061c\u200e\u200f"))  # some keyboards insert them
-SIGNS = str.maketrans({"٫": ".", "،": ",", "．": ".", "，": ",", "＋": "+"})
+# The browser checks a typed number by the same rules: they go to it with the screen. A point or comma before
+# exactly three digits separates thousands in some languages, decimals in others; U+066B is for decimals only.
+NUMBER_RULES: dict[str, Any] = {
+    "form": r"[+]?([0-9]+([.,٫][0-9]*)?|[.,٫][0-9]+)",
+    "two_ways": r"[+]?[1-9][0-9]{0,2}[.,][0-9]{3}",
+    "signs": {
+        "،": ",",
+        "．": ".",
+        "，": ",",
+        "＋": "+",
+        "\u061c": "",
+        "\u200e": "",
+        "\u200f": "",
+    },  # and direction marks
+    "longest": 40,  # longer inputs are refused before they reach float()
+}
+SIGNS = str.maketrans(NUMBER_RULES["signs"])
 
 
 def parse_decimal(typed: str) -> float | None:
     """Parse one decimal number without a minus sign, in digits of any script, with a point or a comma.
 
+    Raises :class:`BadResponse` where a separator stands before exactly three digits: participants write a
+    thousand as ``1,000`` or ``1.000``, by their language, and guessing would change the measurement.
+
     Notes
     -----
-    Exponents, ``nan`` and ``inf`` are not numbers here, and neither is anything with two separators:
-    ``1,000.5`` could be read in two ways, and guessing would change the measurement.
+    Exponents, ``nan`` and ``inf`` are not numbers here, nor is anything with two separators or spaces.
 
     Examples
     --------
-    >>> parse_decimal("62,5"), decimal_of("٦٢٫٥"), decimal_of("６２．５"), decimal_of("1,000.5")
-    (62.5, 62.5, 62.5, None)
+    >>> parse_decimal("62,5"), parse_decimal("٦٢٫٥"), parse_decimal("６２．５"), parse_decimal("0.125")
+    (62.5, 62.5, 62.5, 0.125)
+    >>> parse_decimal("1,000.5") is None
+    True
     """
-    ascii_form = typed.strip().translate(DIRECTION_MARKS).translate(SIGNS)
-    ascii_form = "".join(
+    plain = "".join(
         str(unicodedata.decimal(character)) if character.isdecimal() else character
-        for character in ascii_form
+        for character in typed.strip().translate(SIGNS)
     )
-    if len(ascii_form) > MAX_DIGITS or not DECIMAL.fullmatch(ascii_form):
+    if len(plain) > NUMBER_RULES["longest"] or not re.fullmatch(NUMBER_RULES["form"], plain):
         return None
-    return float(ascii_form.replace(",", "."))
+    if re.fullmatch(NUMBER_RULES["two_ways"], plain):
+        raise BadResponse(
+            "%(typed)s can mean %(large)s or %(small)s. Please type the number that you mean.",
+            typed=typed.strip(),
+            large=re.sub("[+.,]", "", plain),
+            # Three decimals would be asked about again; four are not.
+            small=(f"{plain}0" if plain[-1] != "0" else plain.rstrip("0").rstrip(".,")).lstrip("+"),
+        )
+    return float(plain.replace(",", ".").replace("٫", "."))
 
 
 def is_attentive(rng: "Generator", profile: str) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from analysis.errors import BadInput
 from experiments.tasks.base import (
     BETWEEN,
+    NUMBER_RULES,
     Answer,
     BadResponse,
     Datum,
@@ -72,7 +73,10 @@ class MagnitudeEstimation(Task):
     )
     data = (
         Datum("response", "The number exactly as typed."),
-        Datum("value", "The number: any positive decimal, with a point or a comma."),
+        Datum(
+            "value",
+            "The number: any positive decimal, with a point or a comma; 1,000 and 1.000 are asked again.",
+        ),
         Datum(
             "modulus",
             "Number of the reference sentence, given or chosen, stored with the trial.",
@@ -121,6 +125,7 @@ class MagnitudeEstimation(Task):
             "modulus": _plain(modulus),
             "twice": _plain(modulus * 2),
             "half": _plain(modulus / 2),
+            "number": NUMBER_RULES,
         }
 
     def parse(self, response: str, settings: Settings, *, options: Options) -> Answer:

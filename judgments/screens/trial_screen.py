@@ -146,6 +146,9 @@ def _texts_in(language: str | None, texts_of_study: tuple[tuple[str, str], ...])
         ),
         "number_missing": _("Please type a number."),
         "number_form": _("Please type one number in digits, such as 80 or 62.5, without signs or words."),
+        "number_two_ways": _(
+            "%(typed)s can mean %(large)s or %(small)s. Please type the number that you mean."
+        ),
         "number_positive": _(
             "Please type a number above 0. However bad a sentence is, there is a small number for it."
         ),

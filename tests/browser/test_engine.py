@@ -1,11 +1,16 @@
 """The trial engine in a browser: practice, breaks and other screens. Whole sessions: test_every_task.py."""
 
+import random
+
 import pytest
 from playwright.sync_api import expect
 
 from analysis.quality.report import signal_table
+from experiments.tasks.base import NUMBER_RULES, BadResponse
+from experiments.tasks.registry import get_task
 from judgments.frames.measurements import evidence_frame
 from judgments.models import Judgment, Session, SessionEvent
+from judgments.screens.trial_screen import engine_texts
 from judgments.sessions.trials import ENGINE_VERSION
 from tests.browser.playing import (
     PRACTICE,
@@ -177,7 +182,7 @@ def test_what_is_no_number_is_explained_without_asking_the_server(open_page, che
     page = open_page()
     page.goto(f"/s/{session.token}/")
     trial = ready(page)
-    for typed in ("", "-3", "0", "1e3", "1,000.5"):
+    for typed in ("", "-3", "0", "1e3", "1,000.5", "1,000"):
         page.locator("#number").fill(typed)
         page.keyboard.press("Enter")
         expect(page.locator("[role=alert]")).to_be_visible()
@@ -186,7 +191,43 @@ def test_what_is_no_number_is_explained_without_asking_the_server(open_page, che
     page.keyboard.press("Enter")
     judgment = stored(page, trial)
     assert (judgment.response, judgment.value) == (",5", 0.5)
-    assert judgment.timing["refused_answers"] == 5
+    assert judgment.timing["refused_answers"] == 6
+
+
+PROBLEMS = """async ({ rules, typed, words }) => {
+  const { problemOf } = await import("/static/js/tasks/magnitude_estimation.js");
+  const { digitOf } = await import("/static/js/engine/digits.js");
+  const { fill } = await import("/static/js/engine/dom.js");
+  return typed.map((text) => problemOf(text, rules, { words, digitOf, fill }));
+}"""
+
+
+def test_the_browser_and_the_server_agree_about_every_number(open_page):
+    task = get_task("magnitude_estimation")
+    scripts = ["0123456789", "٠١٢٣٤٥٦٧٨٩", "۰۱۲۳۴۵۶۷۸۹", "०१२३४५६७८९", "０１２３４５６７８９"]
+    signs = [".", ",", "٫", "٬", "،", "．", "，", " ", "\u202f", "'", "e", "-", "+", "\u200f", ""]
+    rng = random.Random(1)
+    typed = ["", " ", "9" * 40, "9" * 41]
+    for _ in range(3000):
+        digits = rng.choice(scripts)
+        parts = ["".join(rng.choices(digits, k=rng.randint(0, 4))) for _ in range(rng.randint(1, 3))]
+        typed.append("".join(part + rng.choice(signs) for part in parts))
+    words = engine_texts()
+
+    def refusal(text: str) -> str:
+        try:
+            task.parse(text, {}, options=())
+        except BadResponse as problem:
+            return str(problem)
+        return ""
+
+    session = a_session("magnitude_estimation")
+    page = open_page()
+    page.goto(f"/s/{session.token}/")
+    ready(page)
+    problems = page.evaluate(PROBLEMS, {"rules": NUMBER_RULES, "typed": typed, "words": words})
+    assert dict(zip(typed, problems, strict=True)) == {text: refusal(text) for text in typed}
+    assert any("can mean" in problem for problem in problems)
 
 
 @pytest.mark.parametrize("task", TASKS)

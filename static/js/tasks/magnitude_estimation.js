@@ -2,37 +2,41 @@
 
 export const info = {
   name: "magnitude_estimation",
-  version: "1.1.0",
+  version: "1.2.0",
   parameters: { question: "text", reference: "text", modulus: "number" },
   data: { response: "the number as typed", first_key_ms: "onset to the first sign typed", pasted: "times something was pasted" },
 };
 
-const DECIMAL = /^\+?([0-9]+([.,][0-9]*)?|[.,][0-9]+)$/;
-const [LARGEST, TOO_LONG] = [1e12, 40];
-const SIGNS = { "٫": ".", "،": ",", "．": ".", "，": ",", "＋": "+", "\u061c": "", "\u200e": "", "\u200f": "" };
+const LARGEST = 1e12;
 
 // The number in Latin digits, as the server reads it; what was typed is sent unchanged.
-function plain(typed, digitOf) {
-  return typed.trim().replace(/[٫،．，＋\u061c\u200e\u200f]/g, (sign) => SIGNS[sign]).replace(/\p{Nd}/gu, digitOf);
+function plain(typed, { signs }, digitOf) {
+  const latin = [...typed.trim()].map((sign) => signs[sign] ?? sign).join("");
+  return latin.replace(/\p{Nd}/gu, digitOf);
 }
 
-// What is wrong with a number, in the server's words; nothing when it is one.
-function problemOf(typed, { words, digitOf }) {
-  const text = plain(typed, digitOf);
-  if (!text) return words.number_missing;
-  if (text.length > TOO_LONG || !DECIMAL.test(text)) return words.number_form;
-  const value = Number(text.replace(",", "."));
+// What is wrong with a number, by the server's rules and in its words; nothing when it is one.
+export function problemOf(typed, rules, { words, digitOf, fill }) {
+  const text = plain(typed, rules, digitOf);
+  const has = (form) => new RegExp(`^(?:${form})$`, "u").test(text);
+  if (!typed.trim()) return words.number_missing;
+  if (text.length > rules.longest || !has(rules.form)) return words.number_form;
+  if (has(rules.two_ways)) {
+    const small = text.endsWith("0") ? text.replace(/[.,]?0+$/, "") : `${text}0`; // four decimals are read in one way
+    return fill(words.number_two_ways, { typed: typed.trim(), large: text.replace(/[+.,]/g, ""), small: small.replace("+", "") });
+  }
+  const value = Number(text.replace(/[,٫]/, "."));
   if (value <= 0) return words.number_positive;
   return value < LARGEST ? "" : words.number_large;
 }
 
 export async function run(element, trial, context) {
   const { make, sentence, fill, words, watch, signal } = context;
-  const { reference, modulus, twice, half } = trial.parts;
+  const { reference, modulus, twice, half, number } = trial.parts;
   const { language, direction } = trial.sentence;
   const target = make("p", { class: "shown", id: "target" }, sentence(trial.sentence));
   const input = make("input", {
-    id: "number", type: "text", inputmode: "decimal", autocomplete: "off", maxlength: TOO_LONG,
+    id: "number", type: "text", inputmode: "decimal", autocomplete: "off", maxlength: number.longest,
     enterkeyhint: "next", autofocus: true, "aria-describedby": "target problem hint",
   });
   const problem = make("p", { class: "problem", id: "problem", role: "alert", hidden: true });
@@ -60,7 +64,7 @@ export async function run(element, trial, context) {
         early += 1;
         return;
       }
-      const wrong = problemOf(input.value, context);
+      const wrong = problemOf(input.value, number, context);
       problem.textContent = wrong;
       problem.hidden = !wrong;
       input.setAttribute("aria-invalid", String(Boolean(wrong)));

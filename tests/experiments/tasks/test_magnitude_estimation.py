@@ -1,15 +1,38 @@
 """Magnitude estimation: any positive number against a reference."""
 
+from decimal import Decimal
+
 import numpy as np
 import pytest
+from babel.numbers import format_decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.errors import BadInput
-from experiments.tasks.base import BadResponse
+from experiments.tasks.base import NUMBER_RULES, BadResponse
 from experiments.tasks.registry import get_task
 
 TASK = get_task("magnitude_estimation")
+# As participants of these locales write numbers, with the digits of each.
+LOCALES = (
+    "en",
+    "de",
+    "de_CH",
+    "fr",
+    "es",
+    "pt",
+    "ru",
+    "sv",
+    "hi",
+    "en_IN",
+    "ar_EG",
+    "fa",
+    "ur",
+    "bn",
+    "my",
+    "th",
+    "zh",
+)
 SETTINGS = TASK.settings({"reference": "Who said my brother was kept tabs on by the FBI?"})
 
 
@@ -66,6 +89,42 @@ def test_what_is_no_positive_number_is_refused_kindly(typed):
         TASK.parse(typed, SETTINGS, options=())
 
 
+@pytest.mark.parametrize(
+    ("typed", "large", "small"),
+    [
+        ("1,000", "1000", "1"),
+        ("1.000", "1000", "1"),
+        (" +12.250 ", "12250", "12.25"),
+        ("806,061", "806061", "806,0610"),
+        ("١،٥٠٠", "1500", "1,5"),
+        ("１００，０００", "100000", "100"),
+    ],
+)
+def test_a_separator_before_three_digits_is_asked_about_with_both_readings(typed, large, small):
+    with pytest.raises(BadResponse) as refusal:
+        TASK.parse(typed, SETTINGS, options=())
+    assert refusal.value.values == {"typed": typed.strip(), "large": large, "small": small}
+    for reading in (large, small):
+        assert TASK.parse(reading, SETTINGS, options=()).value == float(reading.replace(",", "."))
+
+
+@given(st.integers(0, 10**7), st.sampled_from(LOCALES), st.booleans())
+def test_a_number_of_any_locale_is_read_as_meant_or_asked_about(thousandths, locale, is_grouped):
+    number = Decimal(thousandths) / 1000
+    typed = format_decimal(
+        number,
+        locale=locale,
+        group_separator=is_grouped,
+        decimal_quantization=False,
+        numbering_system="default",
+    )
+    try:
+        assert TASK.parse(typed, SETTINGS, options=()).value == float(number)
+    except BadResponse:
+        digits = sum(character.isdecimal() for character in typed)
+        assert number == 0 or digits > 3
+
+
 @given(st.text(max_size=45))
 def test_no_text_at_all_gives_a_value_that_cannot_be_stored(typed):
     try:
@@ -78,7 +137,13 @@ def test_no_text_at_all_gives_a_value_that_cannot_be_stored(typed):
 def test_reference_and_modulus_are_kept_with_the_trial_and_on_the_screen():
     settings = TASK.settings({"reference": "Is it?", "modulus": 12.5})
     screen = TASK.screen(settings, arrangement=TASK.arrange(settings, turn=0))
-    assert screen == {"reference": "Is it?", "modulus": "12.5", "twice": "25", "half": "6.25"}
+    assert screen == {
+        "reference": "Is it?",
+        "modulus": "12.5",
+        "twice": "25",
+        "half": "6.25",
+        "number": NUMBER_RULES,
+    }
 
 
 @pytest.mark.parametrize(
