@@ -61,15 +61,16 @@ def longest(model: Any) -> int:
     -----
     Limits are the configuration's, and the rows of tables of positions. Where such a table has a padding row
     or an offset, positions begin after it, and the configuration's limit, which counts the rows, is as much
-    too high.
+    too high. Of a model of several kinds of input the part that reads text counts.
     """
+    config = _text_config(model.config)
     limits = [
         int(value)
-        for name, value in vars(model.config).items()
+        for name, value in vars(config).items()
         if POSITIONS.search(name) and type(value) is int and value > 0
     ]
-    limits += [int(value) for value in (getattr(model.config, "max_position_embeddings", None),) if value]
-    for name, module in model.named_modules():
+    limits += [int(value) for value in (getattr(config, "max_position_embeddings", None),) if value]
+    for name, module in _text_modules(model):
         last = name.rpartition(".")[2]
         rows = getattr(module, "weight", None)
         # Some tables are modules of a kind of their own: a table has rows and may have a padding row.
@@ -82,6 +83,23 @@ def longest(model: Any) -> int:
             first = getattr(module, "offset", 0) if module.padding_idx is None else module.padding_idx + 1
             limits.append(len(rows) - int(first or 0))
     return min([LONGEST, *(limit for limit in limits if limit > 0)])
+
+
+def _text_config(config: Any) -> Any:
+    """Return the settings of the part that reads text; all settings where a model has several such parts."""
+    try:
+        return config.get_text_config()
+    except ValueError:
+        return config
+
+
+def _text_modules(module: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the names and modules of a model without those of encoders of pictures, sound and the like."""
+    if name and getattr(module, "main_input_name", "input_ids") != "input_ids":
+        return
+    yield name, module
+    for child_name, child in module.named_children():
+        yield from _text_modules(child, f"{name}.{child_name}")
 
 
 def _attends(layer: torch.nn.Module) -> bool:

@@ -290,3 +290,21 @@ def test_pitfall_ties_are_reported_and_count_as_no_success():
     [model] = document["models"]
     assert (model["blimp"], model["equal_scores"]) == (0.5, 1)
     assert "equal" in json.dumps(document["conventions"]).lower()
+
+
+def test_pitfall_limit_of_a_picture_encoder(tmp_path):
+    pictures = {"image_size": 28, "patch_size": 14, "num_hidden_layers": 1, "num_attention_heads": 2}
+    config = transformers.Gemma3Config(
+        text_config={**GATED, "head_dim": 12, "bos_token_id": 0},
+        vision_config={"hidden_size": 24, "intermediate_size": 24, **pictures},
+        mm_tokens_per_image=1,
+    )
+    torch.manual_seed(20)
+    model = peaked(transformers.Gemma3ForConditionalGeneration(config))
+    tiny = saved(tmp_path, model, byte_tokenizer())
+    scored = scorer(tiny.address("hf-causal")).score([*SENTENCES, "dogs " * 64])
+    np.testing.assert_allclose(
+        scored.logprob[:-1], [by_hand(tiny, sentence) for sentence in SENTENCES], atol=1e-4
+    )
+    too_long = flags(scored, "too long for the model, not scored")
+    assert too_long == [False] * len(SENTENCES) + [True]
