@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
@@ -122,7 +123,28 @@ def judgment_prompt(method: str, *, question: str = "", answers: str = "") -> Ju
             column="answers",
             remedy="Write different answers with commas: Yes,No; 1,2,3,4,5; A,B.",
         )
+    if reason := _order_error(method, text, names):
+        raise BadInput(
+            f"{answers!r}: {reason}.",
+            column="answers",
+            remedy="Answers begin with the one for acceptable (Yes,No), rise from worst to best (1,2,3), or "
+            "name the first and the second sentence (A,B).",
+        )
     return JudgmentPrompt(method, text, names)
+
+
+def _order_error(method: str, question: str, answers: Sequence[str]) -> str:
+    """Return why answers in this order would turn the scores of a question upside down; empty if not."""
+    if method == FORCED_CHOICE:
+        for answer, slot in zip(answers, reversed(SLOTS[method]), strict=True):
+            if re.search(rf"(?<!\w){re.escape(answer)}[^\w\s]?\s*[“\"'«]?{re.escape(slot)}", question):
+                return f"in the question {answer} is the name of {slot}"
+    elif question == QUESTIONS[method]:
+        defaults = [name.lower() for name in ANSWERS[method]]
+        places = [defaults.index(name.lower()) for name in answers if name.lower() in defaults]
+        if places != sorted(places):
+            return "the first of them is not the answer for " + ("yes" if method == YES_NO else "the worst")
+    return ""
 
 
 def prompt_question(sentence: str, *, context: str = "", others: Sequence[str] = ()) -> str:

@@ -1,5 +1,6 @@
 """Scorer of acceptability classifiers: ``hf-classifier:NAME@REVISION`` or ``hf-classifier:FOLDER``."""
 
+import re
 from collections.abc import Sequence
 from functools import partial
 from itertools import groupby
@@ -31,10 +32,15 @@ OUTPUT = Option(
 LABEL = Option(
     "label",
     "Classifiers: the label for acceptable",
-    "Only if it is not called acceptable or 1.",
+    "Only if the labels do not name it: acceptable, grammatical, correct, valid … or their opposites.",
     placeholder="NAME",
 )
-GOOD_NAMES = ("acceptable", "label_1", "1")
+ACCEPTABLE = frozenset({"acceptable", "grammatical", "correct", "valid", "wellformed", "good"})
+UNACCEPTABLE = frozenset(
+    {"unacceptable", "ungrammatical", "incorrect", "invalid", "illformed", "bad"}
+    | {f"{negation}{word}" for negation in ("not", "non", "no", "in", "un") for word in ACCEPTABLE}
+)
+NUMBERED = ({"0", "1"}, {"label0", "label1"})
 BATCH = 32  # sentences
 
 
@@ -66,7 +72,8 @@ class ClassifierScorer:
 
         self.model, self.tokenizer, self.warnings = loaded.model, loaded.tokenizer, loaded.warnings
         config = self.model.config
-        self.good = _label(config, options["label"])
+        self.good, notes = _label(config, options["label"], uri.target)
+        self.warnings = [*self.warnings, *notes]
         self.lower = options["casing"] == "lower"
         self.max_tokens = longest(self.model)
         # Without a padding token the library cannot find the ends of sentences, so they go one at a time.
@@ -159,13 +166,38 @@ class ClassifierScorer:
         return [float(value) for value in torch.where(good >= 0.5, good, good - 1)]
 
 
-def _label(config: Any, name: str) -> int:
-    """Return the number of the acceptable label among two."""
-    labels = {int(number): str(label).lower() for number, label in config.id2label.items()}
+def _label(config: Any, name: str, target: str) -> tuple[int, list[str]]:
+    """Return the number of the acceptable label among two, and a warning where the labels have no names."""
+    labels = {int(number): str(label) for number, label in config.id2label.items()}
     if len(labels) != 2:
         raise BadInput(f"the classifier has {len(labels)} labels; acceptability needs two.")
-    for candidate in (name.lower(),) if name else GOOD_NAMES:
-        for number, label in labels.items():
-            if candidate in (label, str(number)):
-                return number
-    raise UnknownName("label", name or "acceptable", sorted(labels.values()))
+    if name:
+        return _requested_label(labels, name), []
+    words = {number: re.sub(r"[\W_]", "", label.lower()) for number, label in labels.items()}
+    good = {number for number, word in words.items() if word in ACCEPTABLE}
+    bad = {number for number, word in words.items() if word in UNACCEPTABLE}
+    candidates = (good or set(labels)) - bad
+    if (good or bad) and len(candidates) == 1:
+        return candidates.pop(), []
+    if set(words.values()) in NUMBERED:
+        good_number = max(labels, key=lambda number: words[number])
+        return good_number, [
+            f"the labels of {target!r} are only numbered: {labels[good_number]} is taken for acceptable, as "
+            f"in CoLA; ?label={labels[1 - good_number]} takes the other"
+        ]
+    listed = " and ".join(repr(labels[number]) for number in sorted(labels))
+    raise BadInput(
+        f"the labels of {target!r} are {listed}; which of them means acceptable is not known.",
+        column="label",
+        remedy="Add ?label=NAME to the model URI, with the one for acceptable.",
+    )
+
+
+def _requested_label(labels: dict[int, str], name: str) -> int:
+    """Return the number of the label of that name, else the one of that number."""
+    for number, label in labels.items():
+        if label.lower() == name.lower():
+            return number
+    if name in map(str, labels):
+        return int(name)
+    raise UnknownName("label", name, sorted(labels.values()))

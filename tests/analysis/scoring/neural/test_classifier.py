@@ -48,6 +48,43 @@ def test_the_label_may_be_first_and_is_found_by_its_name(tmp_path):
     np.testing.assert_allclose(first, -other)
 
 
+@pytest.mark.parametrize(
+    ("labels", "good"),
+    [
+        (["grammatical", "ungrammatical"], 0),
+        (["incorrect", "CORRECT"], 1),
+        (["VALID", "INVALID"], 0),
+        (["acceptable sentence", "bad"], 0),
+        (["not_acceptable", "acceptable"], 1),
+        (["well-formed", "ill-formed"], 0),
+        (["1", "0"], 0),
+        (["LABEL_0", "LABEL_1"], 1),
+    ],
+)
+def test_the_label_for_acceptable_is_found_by_its_meaning(tmp_path, labels, good):
+    tiny = classifier(tmp_path, labels)
+    opened = scorer(tiny.address("hf-classifier", output="margin"))
+    value = opened.score(SENTENCES[:1]).logprob[0]
+    by_place = logits(tiny, SENTENCES[0])
+    assert value == pytest.approx(by_place[good] - by_place[1 - good], abs=1e-4)
+    assert ("only numbered" in " ".join(opened.warnings)) == (labels[0] in ("1", "LABEL_0"))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [["entailment", "not_entailment"], ["yes", "no"], ["bad", "incorrect"], ["negative", "positive"]],
+)
+def test_labels_without_a_known_meaning_are_listed_and_asked_for(tmp_path, labels):
+    tiny = classifier(tmp_path, labels)
+    with pytest.raises(BadInput, match=rf"{labels[0]!r} and {labels[1]!r}.*\?label=NAME"):
+        scorer(tiny.address("hf-classifier"))
+    margins = [
+        scorer(tiny.address("hf-classifier", output="margin", label=label)).score(SENTENCES[:1]).logprob[0]
+        for label in (labels[0], "0", labels[1], "1")
+    ]
+    assert margins[0] == margins[1] == -margins[2] == -margins[3]
+
+
 def test_three_labels_and_unknown_ones_are_refused(tmp_path):
     with pytest.raises(BadInput, match="3 labels"):
         scorer(classifier(tmp_path / "a", ["a", "b", "c"]).address("hf-classifier"))

@@ -121,6 +121,27 @@ def test_question_and_answers_can_be_written_and_braces_in_sentences_stay(chatty
         judgment_prompt("yes_no", answers="Yes,Yes")
 
 
+@pytest.mark.parametrize(
+    ("method", "answers", "question", "message"),
+    [
+        ("yes_no", "No,Yes", "", "not the answer for yes"),
+        ("rating", "7,6,5,4,3,2,1", "", "not the answer for the worst"),
+        ("forced_choice", "B,A", "", "B is the name of {first}|A is the name of {second}|B is the name of"),
+        ("forced_choice", "1,2", "Which? 2) “{first}” 1) “{second}” {answers}", "is the name of"),
+    ],
+)
+def test_answers_in_an_order_that_would_turn_the_scores_are_refused(method, answers, question, message):
+    with pytest.raises(BadInput, match=message):
+        judgment_prompt(method, question=question, answers=answers)
+
+
+def test_a_question_of_ones_own_may_ask_for_the_opposite():
+    prompt = judgment_prompt("yes_no", question="Wrong? {sentence} {answers}", answers="No,Yes")
+    assert prompt.answers == ("No", "Yes")
+    choice = "Which? 1) “{first}” 2) “{second}” {answers}"
+    assert judgment_prompt("forced_choice", question=choice, answers="1,2").answers == ("1", "2")
+
+
 def test_context_comes_before_the_question_and_can_be_ignored(chatty):
     question = prompt_question(GOOD, context="It rained.")
     message = "Context: It rained.\n\n" + judgment_prompt("yes_no").question.replace("{sentence}", GOOD)
