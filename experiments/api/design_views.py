@@ -61,6 +61,7 @@ class AroundSerializer(serializers.Serializer[Any]):
 
     catch_per_list = serializers.IntegerField()
     trials_per_block = serializers.IntegerField()
+    order = serializers.ChoiceField(Design.Order.choices, help_text="Who shares an order of the trials.")
     constraints = ObjectField(help_text="Rules of the order.")
     anchor_order = serializers.ChoiceField(Design.AnchorOrder.choices)
     fillers = serializers.CharField(allow_null=True, help_text="Short name of the set of fillers.")

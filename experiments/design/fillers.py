@@ -1,11 +1,14 @@
 """Insertion of filler, catch, practice and anchor trials into a list."""
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 
 from analysis.errors import BadInput
 from experiments.design.trials import Kind, PlannedTrial, Stimulus, plan_trial
+
+Entry = TypeVar("Entry", Stimulus, PlannedTrial)
 
 
 def _plan_randomly(
@@ -60,6 +63,13 @@ def spread_catch(
     >>> [trial.kind[0] for trial in mixed]
     ['t', 't', 't', 'c', 't', 't', 't', 'c']
     """
+    return insert_catch(trials, _plan_randomly(catch, rng, kind="catch", sided=sided), rng)
+
+
+def insert_catch(
+    trials: Sequence[PlannedTrial], catch: Sequence[PlannedTrial], rng: np.random.Generator
+) -> list[PlannedTrial]:
+    """Insert planned catch trials, in this order, at random places of as many equal segments."""
     if len(catch) > len(trials):
         raise BadInput(
             f"{len(catch)} catch trials cannot be spread over {len(trials)} other trials.",
@@ -67,17 +77,15 @@ def spread_catch(
         )
     mixed: list[PlannedTrial] = []
     edges = np.linspace(0, len(trials), len(catch) + 1).astype(int)
-    for catch_trial, low, high in zip(
-        _plan_randomly(catch, rng, kind="catch", sided=sided), edges[:-1], edges[1:], strict=True
-    ):
+    for catch_trial, low, high in zip(catch, edges[:-1], edges[1:], strict=True):
         after = int(rng.integers(low, high)) + 1
         mixed.extend([*trials[low:after], catch_trial, *trials[after:high]])
     return mixed or list(trials)
 
 
-def shuffle(stimuli: Sequence[Stimulus], rng: np.random.Generator) -> list[Stimulus]:
-    """Return stimuli in random order."""
-    return [stimuli[index] for index in rng.permutation(len(stimuli))]
+def shuffle(entries: Sequence[Entry], rng: np.random.Generator) -> list[Entry]:
+    """Return stimuli or trials in random order."""
+    return [entries[index] for index in rng.permutation(len(entries))]
 
 
 def prepend_trials(

@@ -6,9 +6,9 @@ from math import ceil
 
 import numpy as np
 
-from experiments.design.fillers import prepend_trials, shuffle, spread_catch, with_fillers
+from experiments.design.fillers import insert_catch, prepend_trials, shuffle, spread_catch, with_fillers
 from experiments.design.latin_square import complete_lists, forced_choice_lists, latin_square_lists
-from experiments.design.ordering import OrderRules, default_rules, order_trials
+from experiments.design.ordering import ATTEMPTS, OrderRules, default_rules, order_trials
 from experiments.design.sampling import sampled_blocks, split_blocks
 from experiments.design.trials import PlannedTrial, Stimulus, by_paradigm, number_trials
 from experiments.design.tuples import tuple_lists
@@ -45,7 +45,7 @@ class DesignSpec:
     filler_ratio : float, optional
         Fillers per target of the longest list; all fillers by default.
     anchors_in_order : bool
-        Anchors come in the given order; otherwise in a random order for each list.
+        Anchors come in the given order; otherwise in a random order, like the other trials.
     rules : OrderRules, optional
         Constraints on the order; by default the default rules that can be satisfied.
     seed : int
@@ -151,3 +151,39 @@ def planned_lists(
         sequence = prepend_trials(sequence, extras.practice, rng, kind="practice", sided=spec.forced_choice)
         lists.append(number_trials(sequence))
     return lists
+
+
+def reorder_trials(
+    trials: Sequence[PlannedTrial],
+    rng: np.random.Generator,
+    *,
+    rules: OrderRules | None = None,
+    anchors_in_order: bool = True,
+    attempts: int = ATTEMPTS,
+) -> list[PlannedTrial]:
+    """Return the trials of a list in another random order under the same rules, as one participant sees them.
+
+    Practice and anchors stay in front, and catch trials are spread anew; each trial keeps its position in the
+    list. Raises :class:`BadInput` if no order is found.
+
+    Examples
+    --------
+    >>> pairs = [Stimulus(str(i), str(i)) for i in range(6)]
+    >>> trials = planned_lists(pairs, DesignSpec(forced_choice=True))[0]
+    >>> [trial.position for trial in reorder_trials(trials, np.random.default_rng(1))]
+    [4, 5, 2, 1, 3, 6]
+    """
+    kinds: dict[str, list[PlannedTrial]] = {}
+    for trial in trials:
+        kinds.setdefault("main" if trial.kind in {"target", "filler"} else trial.kind, []).append(trial)
+    main = kinds.get("main", [])
+    sequence = order_trials(
+        main, rng, rules=rules if rules is not None else default_rules(main), attempts=attempts
+    )
+    sequence = insert_catch(sequence, shuffle(kinds.get("catch", []), rng), rng)
+    anchors = kinds.get("anchor", [])
+    return [
+        *kinds.get("practice", []),
+        *(anchors if anchors_in_order else shuffle(anchors, rng)),
+        *sequence,
+    ]

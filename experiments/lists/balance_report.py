@@ -147,6 +147,7 @@ def _design_as_dict(design: Design) -> dict[str, Any]:
     return {
         "catch_per_list": design.catch_per_list,
         "trials_per_block": design.trials_per_block,
+        "order": design.order,
         "constraints": design.constraints,
         "anchor_order": design.anchor_order,
         "fillers": fillers.slug if fillers else None,

@@ -40,7 +40,13 @@ class Design(models.Model):
         """Order of the anchors."""
 
         FIXED = "fixed", "as written"
-        RANDOM = "random", "random, in a different order for each list"
+        RANDOM = "random", "random, as the order of the trials"
+
+    class Order(models.TextChoices):
+        """Who shares a random order of the trials."""
+
+        PARTICIPANT = "participant", "A new order for each participant"
+        LIST = "list", "One order for each list"
 
     experiment = models.OneToOneField(Experiment, on_delete=models.CASCADE, related_name="design")
     kind = models.CharField(max_length=12, choices=Kind.choices, default=Kind.LATIN_SQUARE)
@@ -68,6 +74,9 @@ class Design(models.Model):
     catch_per_list = models.PositiveIntegerField(default=0)
     trials_per_block = models.PositiveIntegerField(
         default=50, help_text="Number of trials between two breaks."
+    )
+    order = models.CharField(  # the default of the database is for studies made before this field
+        max_length=12, choices=Order.choices, default=Order.PARTICIPANT, db_default=Order.LIST
     )
     constraints = models.JSONField(
         default=dict,

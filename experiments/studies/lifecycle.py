@@ -143,6 +143,8 @@ def snapshot(experiment: Experiment) -> dict[str, Any]:
         "design": {
             **{name: getattr(design, name) for name in DESIGN_FIELDS},
             **_changed_from_default(design, LATER_DESIGN_FIELDS),
+            # Versions frozen before this field have the list's order, which is not the default.
+            **({"order": design.order} if design.order != Design.Order.LIST else {}),
         },
         "materials": _identity(materials) if materials else None,
         **({"fillers": _identity(design.filler_materials)} if design.filler_materials else {}),

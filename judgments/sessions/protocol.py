@@ -7,7 +7,9 @@ from typing import Any
 
 from django.db.models import Field
 
-from experiments.models import Experiment, ExperimentVersion
+from experiments.design.ordering import OrderRules
+from experiments.lists.build import order_rules
+from experiments.models import Design, Experiment, ExperimentVersion
 from experiments.studies.languages import practice_comments
 from experiments.studies.lifecycle import LATER_FIELDS
 from experiments.studies.wording import StudyLanguage
@@ -16,6 +18,14 @@ from experiments.tasks.registry import task_of_version
 
 RESUME_GAP_MINUTES = 10  # after a longer absence the instructions are shown again
 RESUME_LIMIT_DAYS = 7  # after a longer absence the session cannot be resumed
+
+
+@dataclass(frozen=True)
+class OwnOrder:
+    """How each participant's order is drawn."""
+
+    rules: OrderRules | None
+    anchors_in_order: bool
 
 
 @dataclass(frozen=True)
@@ -45,6 +55,7 @@ class Protocol:
     closing_questions: tuple[dict[str, Any], ...] = ()
     closing_comment: bool = False
     practice_comments: tuple[str, str] = ("", "")  # on expected answers, on others
+    own_order: OwnOrder | None = None  # None: participants share the order of their list
 
     @property
     def warm_up(self) -> tuple[str, ...]:
@@ -90,9 +101,18 @@ def read_protocol(version_id: int, sha256: str) -> Protocol:
         closing_questions=tuple(later["closing_questions"]),
         closing_comment=later["closing_comment"],
         practice_comments=_practice_comments(later, text("language")),
+        own_order=_own_order(version.snapshot.get("design", {})),
         resume_gap=timedelta(minutes=_number(version, "resume_gap_minutes", RESUME_GAP_MINUTES)),
         resume_limit=timedelta(days=_number(version, "resume_limit_days", RESUME_LIMIT_DAYS)),
     )
+
+
+def _own_order(design: dict[str, Any]) -> OwnOrder | None:
+    """Read the order from the design of a frozen version; versions before the field have the list's."""
+    if design.get("order", Design.Order.LIST) == Design.Order.LIST:
+        return None
+    fixed = Design.AnchorOrder.FIXED
+    return OwnOrder(order_rules(design["constraints"]), design.get("anchor_order", fixed) == fixed)
 
 
 def _practice_comments(texts: dict[str, Any], language: str) -> tuple[str, str]:

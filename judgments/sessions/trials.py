@@ -5,13 +5,20 @@ opaque ids, but neither conditions nor expected answers.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
+import numpy as np
+import structlog
+
+from analysis.errors import BadInput
+from experiments.design.plan import reorder_trials
+from experiments.design.trials import Kind
+from experiments.design.trials import PlannedTrial as DesignTrial
 from experiments.lists.extra_trials import CHECK
 from experiments.materials.markup import as_nodes, is_marked, paragraphs
-from experiments.models import PlannedTrial, PresentationList, Sentence
+from experiments.models import PlannedTrial, PresentationList, Sentence, TrialKind
 from experiments.studies.wording import ngettext
 from experiments.tasks.base import Task
 from judgments.models import Session, Trial
@@ -20,15 +27,19 @@ from judgments.sessions.protocol import load_protocol
 
 PLAN_FORMAT = 1
 ENGINE_VERSION = "1.2.0"
+ORDER_ATTEMPTS = 20  # an opening does not wait for more
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class TrialTemplate:
     """One planned trial, common to all sessions of its list.
 
-    ``members`` are the sentences of a set, the good and the bad sentence of a pair, or a single sentence.
+    ``members`` are the sentences of a set, the good and the bad sentence of a pair, or a single sentence;
+    ``design`` is what rules of the order compare.
     """
 
+    design: DesignTrial
     columns: dict[str, Any]
     payload: dict[str, Any]
     members: tuple[dict[str, Any], ...]
@@ -42,16 +53,43 @@ def write_trials(sessions: Sequence[Session]) -> None:
 
 
 def build_trials(session: Session) -> list[Trial]:
-    """The session's trials, not yet stored; a function of its list, rotation and token."""
-    protocol, templates, rotation = (
-        load_protocol(session.version),
-        _templates(session),
-        session_rotation(session),
-    )
+    """The session's trials, not yet stored; a function of its list, rotation, seed and token."""
+    protocol, rotation = load_protocol(session.version), session_rotation(session)
+    templates = session_order(session)
     arranged = protocol.task.arrange(protocol.settings, turn=rotation)
     # One public id for each trial and each option.
     ids = derive_public_ids(session.token, sum(1 + len(template.members) for template in templates))
     return [_trial(session, template, ids, rotation=rotation, arranged=arranged) for template in templates]
+
+
+def session_order(session: Session) -> list[TrialTemplate]:
+    """The trials of a session's list in the session's order, drawn from its seed where each has its own.
+
+    Where no order that satisfies the design's rules is found, the session has the order of its list.
+    """
+    templates, own_order = _templates(session), load_protocol(session.version).own_order
+    if own_order is None:
+        return list(templates)
+    try:
+        order = reorder_trials(
+            [template.design for template in templates],
+            np.random.default_rng(session.seed),
+            rules=own_order.rules,
+            anchors_in_order=own_order.anchors_in_order,
+            attempts=ORDER_ATTEMPTS,
+        )
+    except BadInput as error:
+        log.warning("order of the list taken", session=session.pk, error=str(error))
+        return list(templates)
+    by_position = {template.design.position: template for template in templates}
+    # Positions and blocks belong to places of the list.
+    return [
+        replace(
+            template := by_position[trial.position],
+            columns={**template.columns, "position": place.design.position, "block": place.columns["block"]},
+        )
+        for place, trial in zip(templates, order, strict=True)
+    ]
 
 
 def _templates(session: Session) -> tuple[TrialTemplate, ...]:
@@ -73,8 +111,12 @@ def list_templates(list_id: int, version_sha256: str, language: str) -> tuple[Tr
     presentation_list = PresentationList.objects.select_related("experiment__materials").get(pk=list_id)
     materials = presentation_list.experiment.materials
     default_language = materials.language if materials else language
-    planned = list(presentation_list.planned_trials.select_related("sentence", "pair__good", "pair__bad"))
-    sentences = Sentence.objects.in_bulk(
+    planned = list(
+        presentation_list.planned_trials.select_related(
+            "sentence__item__paradigm", "pair__good__item", "pair__bad", "pair__paradigm"
+        )
+    )
+    sentences = Sentence.objects.select_related("item__paradigm").in_bulk(
         {key for trial in planned for key in trial.payload.get("sentences", ())}
     )
     return tuple(_template(trial, sentences, language=default_language) for trial in planned)
@@ -99,7 +141,27 @@ def _template(planned: PlannedTrial, sentences: dict[int, Sentence], *, language
     columns = {name: getattr(planned, name) for name in names}
     if is_pair and planned.expected_first is None:
         columns["expected_first"] = bool(planned.position % 2)
-    return TrialTemplate(columns, payload, tuple(members), is_set, is_pair)
+    return TrialTemplate(_design_trial(planned, sentences), columns, payload, tuple(members), is_set, is_pair)
+
+
+def _design_trial(planned: PlannedTrial, sentences: dict[int, Sentence]) -> DesignTrial:
+    """A stored trial as the design planned it; only targets have items, conditions and paradigms."""
+    trial = DesignTrial(
+        str(planned.pk), f"{planned.pk}", kind=cast(Kind, planned.kind), position=planned.position
+    )
+    if planned.kind != TrialKind.TARGET:
+        return trial
+    if pair := planned.pair:
+        paradigm = pair.paradigm.name if pair.paradigm else ""
+        condition = f"{pair.good.condition}|{pair.bad.condition}"
+        return replace(trial, item=pair.good.item.key, condition=condition, paradigm=paradigm)
+    if sentence := planned.sentence:
+        paradigm = sentence.item.paradigm.name if sentence.item.paradigm else ""
+        # Sentences without a condition are items of their own.
+        item = sentence.item.key if sentence.condition else trial.item
+        return replace(trial, item=item, condition=sentence.condition, paradigm=paradigm)
+    first = sentences[planned.payload["sentences"][0]].item
+    return replace(trial, item="", paradigm=first.paradigm.name if first.paradigm else "")
 
 
 def _trial(

@@ -32,6 +32,7 @@ LABELS = {
     "design.items_per_paradigm": "Design: items per paradigm and list",
     "design.catch_per_list": "Design: catch trials per list",
     "design.trials_per_block": "Design: trials between two breaks",
+    "design.order": "Design: who shares an order of the trials",
     "design.constraints": "Design: constraints on the order",
     "design.kind": "Design: scheme",
     "design.left_out": "Design: items left out",

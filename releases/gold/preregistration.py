@@ -10,7 +10,7 @@ import zipfile
 from typing import Any
 
 from config.version import code_version
-from experiments.models import ExperimentVersion, PlannedTrial, PresentationList, Sentence
+from experiments.models import Design, ExperimentVersion, PlannedTrial, PresentationList, Sentence
 from experiments.tasks.registry import shown_task
 from judgments.sessions.trials import ENGINE_VERSION, PLAN_FORMAT
 from releases.gold.plans import as_plan
@@ -208,6 +208,7 @@ def readme(version: ExperimentVersion, *, lists: list[PresentationList], plans: 
     materials = snapshot.get("materials") or {}
     has_secret = any(snapshot.get(name) for name in SECRETS)
     slug, frozen_at = version.experiment.slug, f"{version.created_at:%Y-%m-%d %H:%M} UTC"
+    order_note = _order_note(snapshot)
     return f"""# {snapshot.get("title", slug)}
 
 Version {version.number} of the study `{slug}`, frozen {frozen_at}.
@@ -223,7 +224,7 @@ Exclusion plans: {len(plans)}, of which {len(locked)} were written before the fi
 | `study.json` | the frozen version: texts, task and its parameters, design, checksum of the materials |
 | `texts/` | the same texts, one file each, and the tables of questions, practice, anchors and catch trials |
 | `texts/screen.json` | what a trial's screen says and asks: every parameter of the task, usual ones too |
-| `lists/` | one CSV per list of each round: every trial in order, word for word, with side and condition |
+| `lists/` | one CSV per list of each round: every trial, word for word, with side and condition{order_note} |
 | `seeds.json` | the seeds from which the lists were made |
 | `exclusion-plans.json` | who will be left out of the analysis by which rule, each with its checksum |
 | `engine.json` | version of the code that shows the trials and measures response times |
@@ -231,6 +232,13 @@ Exclusion plans: {len(plans)}, of which {len(locked)} were written before the fi
 
 {_how_to_check(has_secret)}
 """
+
+
+def _order_note(snapshot: dict[str, Any]) -> str:
+    """What the order of a list's file says about participants' orders."""
+    if snapshot.get("design", {}).get("order") == Design.Order.PARTICIPANT:
+        return "; each participant sees an order drawn from the session's seed under `design.constraints`"
+    return ", in the order of all its participants"
 
 
 def _how_to_check(has_secret: bool) -> str:

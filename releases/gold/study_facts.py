@@ -122,6 +122,7 @@ def _design(study: Experiment) -> dict[str, Any] | None:
         "catch_per_list": design.catch_per_list,
         "fillers": str(design.filler_materials) if design.filler_materials else "",
         "rounds": 1 + len(design.rounds),
+        "order": design.get_order_display(),
         "constraints": design.constraints,
         "seed": design.seed or study.seed,
         "wanted": study.target_judgments,

@@ -23,7 +23,7 @@ LEFT_OUT_FIELDS = (
 )  # fmt: skip
 DESIGN_FIELDS = (
     "kind", "n_lists", "items_per_paradigm", "rounds", "filler_ratio", "anchor_order", "catch_per_list",
-    "trials_per_block", "constraints", "seed",
+    "trials_per_block", "order", "constraints", "seed",
 )  # fmt: skip
 MOST_SENTENCES = 3_000  # of materials in a template: about half of the largest file
 SENTENCE_FIELDS = (

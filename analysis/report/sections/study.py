@@ -121,6 +121,7 @@ def _design(study: dict[str, Any]) -> list[tuple[str, str]]:
              design["items_per_paradigm"] else ""))]  # fmt: skip
     rows += [("Rounds", str(design["rounds"]))] if design["rounds"] > 1 else []
     rows += [("Fillers", design["fillers"])] if design["fillers"] else []
+    rows += [("Order of the trials", design["order"])] if design.get("order") else []
     return [
         *rows,
         (

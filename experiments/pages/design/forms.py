@@ -62,6 +62,7 @@ class DesignForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscriptabl
             "filler_materials",
             "filler_ratio",
             "anchor_order",
+            "order",
         ]
         labels = {
             "kind": "Scheme",
@@ -72,6 +73,7 @@ class DesignForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscriptabl
             "filler_materials": "Fillers",
             "filler_ratio": "Fillers for each target",
             "anchor_order": "Order of the anchors",
+            "order": "Order of the trials",
         }
         help_texts = {
             "kind": "A sample where there is far more than one person can judge, else a Latin square.",
@@ -81,6 +83,7 @@ class DesignForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscriptabl
             "filler_materials": "Beside those of the materials. All lists have the same, in file order.",
             "filler_ratio": "1 gives as many fillers as targets, 0.5 half as many. Empty: all of them.",
             "anchor_order": "Anchors are written in task and texts, and shown first to everybody.",
+            "order": "Both are random under the rules below, and stored with every judgment.",
         }
 
     def __init__(self, *args: Any, user: Any = None, **kwargs: Any) -> None:
@@ -97,8 +100,10 @@ class DesignForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscriptabl
             Q(pk__in=visible) | Q(pk=self.instance.filler_materials_id)
         ).exclude(pk=self.instance.experiment.materials_id)
         fillers.empty_label = "none"
-        self.fields["anchor_order"].required = False
-        for field in (fillers, self.fields["anchor_order"]):
+        orders = [self.fields["anchor_order"], self.fields["order"]]
+        for field in orders:
+            field.required = False
+        for field in (fillers, *orders):
             set_remark(field, "")
 
     def groups(self) -> list[tuple[str, list[Any]]]:
@@ -107,7 +112,7 @@ class DesignForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscriptabl
             "Lists": "kind n_lists items_per_paradigm seed",
             "Around the targets": "filler_materials filler_ratio anchor_order "
             "catch_per_list trials_per_block",
-            "Order": "apart paradigm_distance longest_run fillers_between",
+            "Order": "order apart paradigm_distance longest_run fillers_between",
         }
         return [(heading, [self[name] for name in names.split()]) for heading, names in headings.items()]
 
@@ -128,6 +133,11 @@ class DesignForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscriptabl
     def clean_anchor_order(self) -> str:
         """A form without the field leaves the order as it is."""
         order: str = self.cleaned_data["anchor_order"] or self.instance.anchor_order
+        return order
+
+    def clean_order(self) -> str:
+        """A form without the field leaves the order as it is."""
+        order: str = self.cleaned_data["order"] or self.instance.order
         return order
 
     def clean(self) -> dict[str, Any]:

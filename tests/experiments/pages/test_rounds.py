@@ -108,16 +108,14 @@ def test_order_fillers_and_anchors_are_chosen_on_the_page(client, study):
         "fillers_between": 1,
         "filler_ratio": 1,
         "anchor_order": "random",
+        "order": "list",
         "filler_materials": cast.MaterialSet.objects.get(slug="fillers").pk,
     }
     client.post(DESIGN, form)
     stored = Design.objects.get()
     assert stored.constraints == {"min_distance": {"paradigm": 2}, "fillers_between": 1}
-    assert (stored.filler_ratio, stored.anchor_order, stored.filler_materials.slug) == (
-        1,
-        "random",
-        "fillers",
-    )
+    orders = (stored.anchor_order, stored.order)
+    assert (stored.filler_ratio, *orders, stored.filler_materials.slug) == (1, "random", "list", "fillers")
     html = page(client)
     assert "Every list has the same fillers" in html and "does not hold" not in html
     client.post(DESIGN, form | {"fillers_between": 3})

