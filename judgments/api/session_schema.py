@@ -104,9 +104,14 @@ class AnswerSerializer(serializers.Serializer[Any]):
 
 
 class DeliverySerializer(serializers.Serializer[Any]):
-    """One to two hundred answers."""
+    """One to two hundred answers; none where there are events."""
 
     judgments = AnswerSerializer(many=True)
+    events = serializers.ListField(
+        child=serializers.DictField(),
+        required=False,
+        help_text="Problems of the browser's storage: kind (storage), details (what, reason).",
+    )
     sent_at = serializers.DateTimeField(required=False, help_text="The browser's clock when it was sent.")
 
 

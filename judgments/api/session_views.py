@@ -22,7 +22,7 @@ from judgments.screens.shared_pages import last_page
 from judgments.screens.trial_screen import plan_document
 from judgments.sessions.leases import SessionExpired, SessionOver, is_too_late
 from judgments.sessions.lookup import ended_session, session_by_token
-from judgments.sessions.payload import MAX_ANSWERS, BadPayload, RefusedRow, SentAnswer, read_payload
+from judgments.sessions.payload import MAX_ANSWERS, BadPayload, Payload, RefusedRow, read_payload
 from judgments.sessions.places import StudyClosed
 from judgments.sessions.recording import Receipt, SessionUnknown, record_answers
 
@@ -94,9 +94,9 @@ def plan(request: HttpRequest, token: str) -> HttpResponse:
 @session_address(method="POST")
 def store(request: HttpRequest, token: str) -> HttpResponse:
     """Store answers; acknowledged answers are committed."""
-    answers, refused = _answers(request)
+    sent = _read_body(request)
     try:
-        receipt = record_answers(token, answers)
+        receipt = record_answers(token, sent.answers, problems=sent.problems)
     except SessionUnknown:
         raise _unknown() from None
     except SessionExpired:
@@ -106,7 +106,7 @@ def store(request: HttpRequest, token: str) -> HttpResponse:
     except StudyClosed as closed:
         message = f"The place of this session is gone: the study is {closed.reason}."
         raise RequestRefused(409, "no_place", message, next=_page(token)) from None
-    return JsonResponse(_document(receipt, token, refused))
+    return JsonResponse(_document(receipt, token, sent.refused))
 
 
 def _document(receipt: Receipt, token: str, refused: list[RefusedRow]) -> dict[str, Any]:
@@ -131,21 +131,20 @@ def _document(receipt: Receipt, token: str, refused: list[RefusedRow]) -> dict[s
     return document if html is None else {**document, "page": html}
 
 
-def _answers(request: HttpRequest) -> tuple[list[SentAnswer], list[RefusedRow]]:
-    """The answers and refused rows of the request's body."""
+def _read_body(request: HttpRequest) -> Payload:
     length = request.META.get("CONTENT_LENGTH") or "0"
     if length.isdigit() and int(length) > MAX_BYTES:
         _discard_body(request)
         raise RequestRefused(413, "too_large", f"Send at most {MAX_BYTES:,} bytes at once.")
     try:
-        answers, refused, n_rows = read_payload(request.body)
+        sent = read_payload(request.body)
     except RawPostDataException:
         raise RequestRefused(400, "invalid_json", "The body has to be JSON in UTF-8.") from None
     except BadPayload as problem:
         raise RequestRefused(400, problem.code, str(problem)) from None
-    if not 1 <= n_rows <= MAX_ANSWERS:
+    if not (0 if sent.problems else 1) <= sent.n_rows <= MAX_ANSWERS:
         raise RequestRefused(400, "wrong_number", f"Send 1 to {MAX_ANSWERS} judgments at once.")
-    return answers, refused
+    return sent
 
 
 def _discard_body(request: HttpRequest) -> None:

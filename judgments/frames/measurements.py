@@ -17,7 +17,8 @@ from analysis.text import no_formula
 from experiments.models import Experiment, MinimalPair, Sentence, TrialKind
 from judgments.frames.build import judgment_frame
 from judgments.models import Judgment, Participant, PlatformIdentity, Session, SessionEvent
-from judgments.monitoring.device_problems import NO_ENGINE, STORAGE
+from judgments.monitoring.device_problems import NO_ENGINE
+from judgments.sessions.payload import STORAGE
 from judgments.sessions.pretrial import failed_training
 
 #: Keys of ``Judgment.timing`` with a column of their own; a task's further keys are in ``more``.

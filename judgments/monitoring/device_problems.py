@@ -6,8 +6,9 @@ from django.db.models import Count
 
 from experiments.models import Experiment
 from judgments.models import SessionEvent
+from judgments.sessions.payload import STORAGE
 
-NO_ENGINE, STORAGE, MISSING_GLYPHS = "no_engine", "storage", "missing_glyphs"
+NO_ENGINE, MISSING_GLYPHS = "no_engine", "missing_glyphs"
 LABELS = {
     NO_ENGINE: "Answered by the plain form: the trial engine did not start",
     STORAGE: "Browser storage failed or did not respond",

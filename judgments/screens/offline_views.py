@@ -69,19 +69,19 @@ def submit_answers(request: HttpRequest, session: Session) -> HttpResponse:
         return redirect("session", token=session.token)
     try:
         # Limit: rows beyond MAX_ANSWERS stay in the browser and come with the next form.
-        answers, refused, _ = read_payload(request.POST.get(FIELD, ""))
+        sent = read_payload(request.POST.get(FIELD, ""))
     except BadPayload as problem:
         raise BadRequest(str(problem)) from None
-    for answer in answers:
+    for answer in sent.answers:
         answer.timing["by_form"] = True
     try:
-        receipt = record_answers(session.token, answers)
+        receipt = record_answers(session.token, sent.answers, problems=sent.problems)
     except SessionUnknown:  # Race: deleted after the session was loaded.
         return redirect("session", token=session.token)
     document = {
         "acknowledged": receipt.acknowledged,
         "refused": [
-            *(row.trial for row in refused if row.trial),
+            *(row.trial for row in sent.refused if row.trial),
             *(row.trial for row in receipt.refused if row.trial),
         ],
         "is_complete": receipt.is_complete,

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
@@ -20,7 +20,9 @@ from judgments.models import Judgment
 MAX_ANSWERS = 200
 MAX_RESPONSE_CHARACTERS = 1000
 PUBLIC_ID = re.compile(r"[-\w]{1,24}", re.ASCII)
+STORAGE = "storage"  # event: a store of the browser failed or did not respond in time
 NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
+WORD = re.compile(r"[A-Za-z]{1,40}")
 MAX_MEASUREMENTS, MAX_EVENTS, MAX_TEXT_CHARACTERS, MAX_NUMBERS = 40, 20, 200, 20
 MAX_NUMBER, MAX_RT_MS = 10**15, 2**31 - 1  # the second is PostgreSQL's largest integer
 OF_SERVER_TYPES = {Judgment.InputType.IMPORTED.value, Judgment.InputType.FORM.value}
@@ -64,8 +66,17 @@ class RefusedRow:
     message: str
 
 
-def read_payload(text: str | bytes) -> tuple[list[SentAnswer], list[RefusedRow], int]:
-    """Parse a body into answers, refused rows and the number of rows beyond :data:`MAX_ANSWERS`.
+class Payload(NamedTuple):
+    """The first :data:`MAX_ANSWERS` rows of a body, the number of all, and problems of its storage."""
+
+    answers: list[SentAnswer]
+    refused: list[RefusedRow]
+    n_rows: int
+    problems: tuple[dict[str, str], ...]  # what failed, and the reason
+
+
+def read_payload(text: str | bytes) -> Payload:
+    """Parse a body.
 
     Raises :class:`BadPayload` when the body holds no list of answers.
     """
@@ -85,7 +96,7 @@ def read_payload(text: str | bytes) -> tuple[list[SentAnswer], list[RefusedRow],
             trial = row.get("trial") if isinstance(row, dict) else None
             is_id = isinstance(trial, str) and PUBLIC_ID.fullmatch(trial)
             refused.append(RefusedRow(str(trial) if is_id else "", str(problem)))
-    return answers, refused, len(rows)
+    return Payload(answers, refused, len(rows), _storage_problems(body.get("events")))
 
 
 def read_row(row: Any, *, received_at: datetime, sent_at: datetime | None) -> SentAnswer:
@@ -164,6 +175,12 @@ def _is_number(value: Any) -> bool:
         and (isinstance(value, int) or math.isfinite(value))
         and abs(value) < MAX_NUMBER
     )
+
+
+def _storage_problems(events: Any) -> tuple[dict[str, str], ...]:
+    details = [event["details"] for event in valid_events(events) if event["kind"] == STORAGE]
+    words = [{name: str(one.get(name, "")) for name in ("what", "reason")} for one in details]
+    return tuple(one for one in words if all(WORD.fullmatch(word) for word in one.values()))
 
 
 def valid_events(values: Any) -> tuple[dict[str, Any], ...]:

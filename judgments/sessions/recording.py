@@ -18,11 +18,12 @@ from judgments.models import Judgment, Session, SessionEvent, Trial
 from judgments.sessions.compiled_queries import Compiled
 from judgments.sessions.completion import complete
 from judgments.sessions.leases import SessionExpired, SessionOver, is_fresh, is_too_late, renew
-from judgments.sessions.payload import SentAnswer
+from judgments.sessions.payload import STORAGE, SentAnswer
 from judgments.sessions.protocol import Protocol, load_protocol
 from judgments.write_lock import write_lock
 
 PLUGIN_FAILURE = "plugin"  # event: the plugin of the task failed, with the reason
+MAX_PROBLEMS = 20  # of a session's storage
 ATTEMPTS = 3  # each fails only when another request changed the session in between
 
 
@@ -57,11 +58,14 @@ class Receipt:
     is_complete: bool = False
 
 
-def record_answers(token: str, answers: Sequence[SentAnswer]) -> Receipt:
+def record_answers(
+    token: str, answers: Sequence[SentAnswer], *, problems: Sequence[dict[str, str]] = ()
+) -> Receipt:
     """Store the new answers of a session, acknowledge those that are stored, and complete the session.
 
     The first answer to a trial is kept; a different second one is stored as an event. An answer that cannot
-    be stored is refused while the others are stored.
+    be stored is refused while the others are stored. ``problems`` of the browser's storage came with no
+    answer, perhaps after the last one; each is one event of the session.
     """
     for attempt in range(1, ATTEMPTS + 1):
         session = _read_session(token)
@@ -76,6 +80,8 @@ def record_answers(token: str, answers: Sequence[SentAnswer]) -> Receipt:
             # Nothing of this delivery is stored: read again, and the answer that is stored is the first.
             if attempt == ATTEMPTS:
                 raise
+    if problems:
+        _store_problems(session, problems)
     receipt = delivery.receipt
     n_stored = len(receipt.stored)
     counters.add(
@@ -207,6 +213,18 @@ class _Delivery:
         }
         unique = {(event.trial_id, event.details["response"]): event for event in self.conflicts}
         return [event for key, event in unique.items() if key not in recorded]
+
+
+def _store_problems(session: Session, problems: Sequence[dict[str, str]]) -> None:
+    with write_lock(), transaction.atomic():
+        # Race: the same delivery sent twice.
+        Session.objects.select_for_update().only("pk").get(pk=session.pk)
+        stored = SessionEvent.objects.filter(session=session.pk, kind=STORAGE)
+        recorded = list(stored.values_list("details", flat=True))
+        for details in problems:
+            if details not in recorded and len(recorded) < MAX_PROBLEMS:
+                recorded.append(details)
+                SessionEvent.objects.create(session_id=session.pk, kind=STORAGE, details=details)
 
 
 def _add_progress(receipt: Receipt, session: Session) -> None:

@@ -1,57 +1,104 @@
 // Service worker of the sessions: without a network, or with a server that does not answer, it gives what the
 // engine kept of this one session. It stores nothing itself, sees no answers, and forgets a session that is over.
+// It waits for caches and the database no longer than PATIENCE_MS; what failed becomes an event of the session.
 
 const [PREFIX, DATABASE, STORE, PATIENCE_MS] = ["obelus-session-", "obelus", "answers", 6000];
 const AWAY = [502, 503, 504]; // what stands in for a server that restarts
 const home = new URL(self.registration.scope);
+let problems = []; // not yet sent; that of an activation belongs to the session whose page comes next
 
 self.addEventListener("install", () => self.skipWaiting());
 // Without a network, Firefox ends a navigation whose preload fails; earlier releases asked for one.
-self.addEventListener("activate", (event) => event.waitUntil(self.registration.navigationPreload?.disable()));
+self.addEventListener("activate", (event) => {
+  const disabled = within(self.registration.navigationPreload?.disable());
+  event.waitUntil(disabled.catch((error) => note(null, "worker", error)));
+});
 
 self.addEventListener("fetch", (event) => {
   const { request } = event;
   const { origin, pathname, search } = new URL(request.url);
   if (request.method !== "GET" || origin !== home.origin) return;
   if (request.mode !== "navigate" && search) return; // nothing kept has one; the engine looks for the server so
-  if (request.mode !== "navigate") return event.respondWith(orKept(event, fetch(request), request));
-  const token = pathname.startsWith(home.pathname) && pathname.slice(home.pathname.length).match(/^([-\w]+)\/$/)?.[1];
-  if (token) event.respondWith(page(event, token));
+  if (request.mode !== "navigate") return event.respondWith(file(event));
+  const [token, end, ...more] = inSession(pathname);
+  if (token && end === "" && !more.length) event.respondWith(page(event, token));
 });
+
+// The parts of an address behind /s/: a session's token first.
+function inSession(pathname) {
+  return pathname.startsWith(home.pathname) ? pathname.slice(home.pathname.length).split("/") : [];
+}
 
 // The session's page: the server's, which also says when the session is over; else the kept one.
 async function page(event, token) {
   const asked = fetch(event.request);
-  const heard = asked.then((answer) => (answer.headers.get("Session-State") === "over" ? forget(token) : null));
+  const heard = asked.then(async (answer) => {
+    if (answer.headers.get("Session-State") === "over") await forget(token);
+    await report(token);
+  });
   event.waitUntil(heard.catch(() => {}));
-  return orKept(event, asked, `${home.pathname}${token}/kept/`);
+  return orKept(event, asked, { address: `${home.pathname}${token}/kept/`, token });
 }
 
-async function orKept(event, asked, address) {
+async function file(event) {
+  const asked = fetch(event.request);
+  const token = async () => inSession(new URL((await self.clients.get(event.clientId)).url).pathname)[0];
+  return orKept(event, asked, { address: event.request, token });
+}
+
+async function orKept(event, asked, { address, token }) {
   asked.catch(() => {}); // it may fail long after the kept copy was given
-  const kept = await Promise.race([caches.match(address, { ignoreVary: true }), after(PATIENCE_MS)]).catch(() => null);
+  const kept = await within(caches.match(address, { ignoreVary: true })).catch((error) => {
+    const noted = async () => note(typeof token === "string" ? token : await token(), "copy", error);
+    event.waitUntil(noted().catch(() => {}));
+  });
   if (!kept) return asked;
-  const late = after(PATIENCE_MS, kept);
-  const answer = await Promise.race([asked, late]).catch(() => kept);
+  const answer = await within(asked).catch(() => kept);
   return AWAY.includes(answer.status) ? kept : answer;
 }
 
-function after(ms, value) {
-  return new Promise((resolve) => setTimeout(resolve, ms, value));
+// Resolves as the promise does, or rejects with a TimeoutError.
+function within(promise) {
+  return new Promise((resolve, reject) => {
+    setTimeout(() => reject(new DOMException("too slow", "TimeoutError")), PATIENCE_MS);
+    Promise.resolve(promise).then(resolve, reject);
+  });
+}
+
+async function note(token, what, { name }) {
+  problems.push({ token, what, reason: name });
+  if (token) await report(token);
+}
+
+// Sends the problems of a session. Without a network they wait for its next page, while this worker lives.
+async function report(token) {
+  const mine = problems.filter((one) => (one.token ??= token) === token);
+  if (!mine.length) return;
+  const events = mine.map(({ what, reason }) => ({ kind: "storage", details: { what, reason } }));
+  const headers = { "Content-Type": "application/json" };
+  const body = JSON.stringify({ judgments: [], events });
+  const address = new URL(`../api/v1/sessions/${token}/judgments/`, home);
+  const answer = await fetch(address, { method: "POST", headers, body }).catch(() => null);
+  if (answer?.status < 500) problems = problems.filter((one) => !mine.includes(one));
 }
 
 async function forget(token) {
-  await Promise.race([caches.delete(PREFIX + token), after(PATIENCE_MS)]);
-  const request = indexedDB.open(DATABASE);
-  request.onupgradeneeded = () => request.transaction.abort(); // there is none: make none
-  const forgotten = new Promise((resolve) => {
-    request.onerror = resolve;
+  await within(caches.delete(PREFIX + token)).catch((error) => note(token, "copy", error));
+  await within(forgetAnswers(token)).catch((error) => note(token, "indexeddb", error));
+}
+
+function forgetAnswers(token) {
+  return new Promise((resolve, reject) => {
+    const request = indexedDB.open(DATABASE);
+    let isNew = false; // there is no database: make none
+    request.onupgradeneeded = () => (isNew = true) && request.transaction.abort();
+    request.onerror = () => (isNew ? resolve() : reject(request.error));
     request.onsuccess = () => {
       const deletion = request.result.transaction(STORE, "readwrite");
       deletion.objectStore(STORE).delete(IDBKeyRange.bound([token], [token, []]));
-      deletion.oncomplete = deletion.onabort = resolve;
+      deletion.oncomplete = resolve;
+      deletion.onabort = () => reject(deletion.error);
       request.result.close(); // once the deletion has ended
     };
   });
-  await Promise.race([forgotten, after(PATIENCE_MS)]);
 }

@@ -119,6 +119,22 @@ def test_a_reopened_session_continues_with_every_scripted_request_blocked(open_p
     all_stored_once(session, 4)
 
 
+def test_a_worker_that_cannot_be_dismissed_holds_no_answer_back_and_has_an_event(open_page):
+    session = a_session()
+    page = open_page()
+    page.add_init_script("ServiceWorkerContainer.prototype.getRegistration = () => new Promise(() => {})")
+    sent = forms(page)
+    impatient(page)
+    block(page)
+    page.goto(f"/s/{session.token}/")
+    answers = [answer(page) for _ in range(4)]
+    page.locator(".code").wait_for()
+    assert sent == [answers]
+    all_stored_once(session, 4)
+    event = SessionEvent.objects.get(kind="storage", details__what="worker")
+    assert event.details["reason"] == "TimeoutError"
+
+
 def test_two_tabs_hand_over_what_each_has_and_the_first_answer_is_kept(open_page):
     session = a_session()
     page = open_page()

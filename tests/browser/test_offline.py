@@ -194,6 +194,21 @@ def test_a_lock_of_the_tab_that_is_never_granted_stops_nothing_and_has_an_event(
     assert event.details["reason"] == reason
 
 
+@pytest.mark.parametrize("owner", ["CacheStorage", "IDBDatabase"])
+def test_what_cannot_be_deleted_at_the_end_has_an_event_although_no_answer_follows(owner, open_page):
+    session = a_session("likert")
+    page = open_page()
+    start(page, session)
+    for _ in range(3):
+        answer(page, "likert")
+    name, never = ("delete", "new Promise(() => {})") if owner == "CacheStorage" else ("transaction", "null")
+    page.evaluate(f"() => {{ {owner}.prototype.{name} = () => {never} }}")
+    finish(page, "likert")
+    what = "copy" if owner == "CacheStorage" else "indexeddb"
+    until(page, lambda: SessionEvent.objects.filter(kind="storage", details__what=what).exists())
+    assert Judgment.objects.count() == 4
+
+
 def test_a_trial_left_and_reached_by_back_has_events(open_page):
     session = a_session("likert")
     page = open_page()

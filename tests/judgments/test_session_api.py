@@ -177,3 +177,18 @@ def test_where_a_redirect_ends_the_study_the_page_is_asked_for():
     receipt = send(session, *map(row, session.trials.all())).json()
     assert receipt["complete"] is True and "page" not in receipt
     assert "panel.example" in Client().get(f"/s/{session.token}/").content.decode()
+
+
+def test_problems_of_the_storage_without_an_answer_are_events_once_also_after_the_last_answer():
+    session = sit(study())
+    deletion = {"kind": "storage", "details": {"what": "copy", "reason": "TimeoutError", "text": "left out"}}
+    bad = [{"kind": "storage", "details": {"what": "a b"}}, {"kind": "conflict", "details": {}}]
+    for _ in range(2):
+        assert send(session, events=[deletion, *bad]).status_code == 200
+    (event,) = SessionEvent.objects.filter(session=session)
+    assert (event.kind, event.trial) == ("storage", None)
+    assert event.details == {"what": "copy", "reason": "TimeoutError"}
+    assert send(session, events=bad).status_code == 400  # nothing to store
+    for letter in "abcdefghijklmnopqrstuvwxyz":
+        send(session, events=[{"kind": "storage", "details": {"what": letter, "reason": "x"}}])
+    assert SessionEvent.objects.count() == 20

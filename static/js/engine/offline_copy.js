@@ -9,19 +9,22 @@ const [SAVE_MS, DELETE_MS] = [20_000, 5000];
 let saving = Promise.resolve();
 
 export function saveCopy(source) {
-  saving = within(saveAll(source), SAVE_MS);
-  return saving;
+  saving = saveAll(source);
+  return within(saving, SAVE_MS);
 }
 
 export async function deleteCopy(session) {
-  await saving.catch(() => {});
-  if ("caches" in self) await within(caches.delete(PREFIX + session), DELETE_MS);
+  if (!("caches" in self)) return;
+  const remove = () => caches.delete(PREFIX + session);
+  saving.then(remove, remove); // of a copy that is stored just now, once it is
+  await within(remove(), DELETE_MS);
 }
 
 async function saveAll({ session, plan, addresses }) {
   if (!("serviceWorker" in navigator) || !("caches" in self)) throw new DOMException("no worker", "NotSupportedError");
   const page = await fetch(addresses.kept); // blocked here: the service worker's requests, which fetch all files, would be blocked too
-  if (!page.ok || page.redirected) return;
+  if (page.redirected) return; // the session has ended elsewhere
+  if (!page.ok) throw new DOMException(`${page.status}`, "NetworkError");
   await navigator.serviceWorker.register(addresses.worker);
   const headers = { "Content-Type": "application/json", [SAVED_AT]: String(Date.now()) };
   const files = performance.getEntriesByType("resource").map((entry) => new URL(entry.name))

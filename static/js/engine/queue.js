@@ -161,6 +161,7 @@ class Queue {
   #stores = [];
   #ready = null;
   #problems = [];
+  #sent = new Set();
 
   constructor(session) {
     this.session = session;
@@ -201,18 +202,18 @@ class Queue {
     this.#stores.find(({ kind }) => kind === "indexeddb")?.close();
   }
 
-  // A problem goes to the server as an event of the next answer, once.
+  // A problem goes to the server as an event of the next answer, once; else with what is sent next, or by itself.
   note(what, { name }) {
     const isKnown = this.#problems.some(({ details }) => details.what === what && details.reason === name);
-    if (!isKnown) this.#problems.push({ kind: "storage", details: { what, reason: name }, isSent: false });
+    if (!isKnown) this.#problems.push({ kind: "storage", details: { what, reason: name } });
   }
 
-  #unsent() {
-    const events = this.#problems.filter(({ isSent }) => !isSent);
-    return events.map((one) => {
-      one.isSent = true;
-      return { kind: one.kind, details: one.details };
-    });
+  get problems() {
+    return this.#problems.filter((event) => !this.#sent.has(event));
+  }
+
+  settleProblems(events) {
+    for (const event of events) this.#sent.add(event);
   }
 
   async #usable() {
@@ -239,7 +240,9 @@ class Queue {
 
   async put(row) {
     for (const store of await this.#usable()) {
-      row.events.push(...this.#unsent());
+      const events = this.problems;
+      row.events.push(...events);
+      this.settleProblems(events);
       if (await this.#ask(store, "put", row)) return;
     }
   }

@@ -228,5 +228,7 @@ async function end(common, { plan, sender, queue }) {
   if (!sender.page) return location.replace(sender.next ?? plan.next);
   const { session } = document.body.dataset;
   lastPage(sender.page, sender.next);
-  await Promise.allSettled([queue.forget(), deleteCopy(session)]); // as the service worker does when that page is asked for
+  // As the service worker does when that page is asked for.
+  await Promise.all([queue.forget(), deleteCopy(session).catch((error) => queue.note("copy", error))]);
+  await sender.report();
 }

@@ -73,19 +73,30 @@ export class Sender {
     }
   }
 
+  // Problems of the storage that were met after the last answer.
+  async report() {
+    if (this.queue.problems.length) await within(this.#post([])).catch(() => {}); // it goes on where the page is left
+  }
+
+  #delivery(rows, events) {
+    return JSON.stringify({ judgments: rows, events, sent_at: new Date().toISOString() });
+  }
+
+  async #post(rows, signal) {
+    const events = this.queue.problems;
+    const body = this.#delivery(rows, events);
+    const headers = { "Content-Type": "application/json" };
+    const keepalive = body.length < KEEPALIVE_BYTES;
+    const answer = await fetch(this.url, { method: "POST", headers, keepalive, signal, body });
+    if (answer.ok) this.queue.settleProblems(events);
+    return answer;
+  }
+
   async #send(rows) {
-    const body = JSON.stringify({ judgments: rows, sent_at: new Date().toISOString() });
     const patience = new AbortController();
     const timer = setTimeout(() => patience.abort(), PATIENCE_MS);
     try {
-      const answer = await fetch(this.url, {
-        method: "POST",
-        headers: { "Content-Type": "application/json" },
-        keepalive: body.length < KEEPALIVE_BYTES,
-        signal: patience.signal,
-        body,
-      });
-      return await this.#heard(answer, rows);
+      return await this.#heard(await this.#post(rows, patience.signal), rows);
     } catch {
       return this.#unheard();
     } finally {
@@ -167,12 +178,12 @@ export class Sender {
     if (!this.isBarred) return;
     const rows = (await this.queue.all()).slice(0, MOST_HANDED);
     if (rows.length < atLeast || !(await isReachable())) return;
-    const value = JSON.stringify({ judgments: rows, sent_at: new Date().toISOString() });
+    await dismissWorker((error) => this.queue.note("worker", error));
+    const value = this.#delivery(rows, this.queue.problems);
     const form = make("form", { method: "post", action: document.body.dataset.handed, hidden: true });
     form.append(make("input", { type: "hidden", name: "sent", value }));
     document.body.append(form);
     this.isLeaving = true;
-    await dismissWorker((error) => this.queue.note("worker", error));
     form.submit();
     await new Promise((resolve) => setTimeout(resolve, PATIENCE_MS)); // the page is gone by then, or nothing came
     this.isLeaving = false;

@@ -1,18 +1,32 @@
 """Without a network, the kept trial comes back in a browser started again and in a discarded tab."""
 
 import time
+from collections.abc import Callable
 
 import pytest
 
-from judgments.models import Judgment, Session
+from judgments.models import Judgment, Session, SessionEvent
 from judgments.screens import offline_views
 from tests.browser.engines.conftest import require
 from tests.browser.engines.screen import keyboard, screen
-from tests.browser.engines.test_sessions import by_keys, complete, has, is_over, ready
+from tests.browser.engines.test_sessions import ENGINES, by_keys, complete, has, is_over, ready
 from tests.browser.engines.webdriver import MINI_BROWSER, PATIENCE_S, Window, gtk_environment, process
 from tests.browser.playing import IS_CACHED, a_session
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+HAS_COPY = """async (token) => {
+  const worker = await navigator.serviceWorker.getRegistration("/s/");
+  return worker?.active?.state === "activated" && (await caches.has(`obelus-session-${token}`));
+}"""
+
+
+def until(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
 
 
 def go_offline(window: Window, session: Session, network) -> str:
@@ -69,6 +83,37 @@ def test_a_tab_that_firefox_discarded_shows_the_kept_trial(visit, network):
     window.send("CloseWindow")
     window.send("SwitchToWindow", handle=tab)
     go_on(window, third, network)
+
+
+HANGING_WORKER = """
+const never = () => new Promise(() => {});
+caches.match = caches.delete = never;
+indexedDB.open = () => ({});
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_worker_whose_storage_never_answers_gives_the_servers_page_and_has_events(
+    engine, visit, monkeypatch
+):
+    """Also at the end, when there is no page of the engine that could say so."""
+    source = offline_views._worker()
+    hanging = source.replace("6000];", f"300];{HANGING_WORKER}")
+    assert hanging != source
+    monkeypatch.setattr(offline_views, "_worker", lambda: hanging)
+    session = a_session("likert")
+    window = visit(engine)
+    window.open(f"/s/{session.token}/")
+    trial = ready(window)
+    window.until(f"({HAS_COPY})(arguments[0])", session.token)
+    window.reload()
+    assert ready(window) == trial
+    problems = SessionEvent.objects.filter(kind="storage", trial=None)
+    until(lambda: problems.filter(details={"what": "copy", "reason": "TimeoutError"}).exists())
+    Session.objects.update(status=Session.Status.COMPLETE)
+    window.open(f"/s/{session.token}/")
+    until(lambda: problems.filter(details={"what": "indexeddb", "reason": "TimeoutError"}).exists())
+    assert problems.count() == 2  # each once, however often
 
 
 HAS_PRELOAD = """(async () => {

@@ -49,6 +49,13 @@ def test_some_answers_are_stored_and_the_page_returns_the_plan_and_their_ids():
     assert "clock_offset_ms" in stored.timing
 
 
+def test_a_problem_of_the_storage_comes_with_the_form():
+    session = begin(study(n_lists=1))
+    problem = {"what": "worker", "reason": "TimeoutError"}
+    hand(session, row(session.trials.first()), events=[{"kind": "storage", "details": problem}])
+    assert SessionEvent.objects.get(kind="storage").details == problem
+
+
 def test_the_last_answers_complete_the_session_and_sent_again_lead_to_the_end():
     session = begin(study(n_lists=1))
     rows = [row(trial) for trial in session.trials.all()]
