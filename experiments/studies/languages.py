@@ -1,5 +1,7 @@
 """Language tags of studies: interface language of participants' pages, writing direction, default texts."""
 
+import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
@@ -32,6 +34,21 @@ RIGHT_TO_LEFT_SCRIPTS = {"adlm", "arab", "hebr", "nkoo", "rohg", "syrc", "thaa"}
 LEFT_TO_RIGHT_SCRIPTS = {"cyrl", "deva", "latn"}
 
 
+SCRIPTS = {"ar": ("ARABIC",), "ja": ("CJK", "HIRAGANA", "KATAKANA"), "ko": ("HANGUL",), "ru": ("CYRILLIC",)}
+SCRIPTS |= {"zh-hans": ("CJK",)}  # all other interface languages have Latin letters
+FREQUENT_WORDS = {
+    "de": "und die der den sie nicht das ist werden zu mit",
+    "en": "the and of you to is that are your in not",
+    "es": "el los de que usted una las por su y no",
+    "fr": "le la les des vous est et pas une votre de",
+    "it": "il di che non gli una sono per la le si",
+    "nl": "de het een van niet u zijn en te dat uw",
+    "pt": "o os de que não uma você para as e seu",
+    "tr": "ve bir bu için olarak da ile olan siz",
+}
+MIN_FREQUENT = 0.12  # share of a text's words by which its language is known
+
+
 def interface_language(tag: str) -> str:
     """Return the interface language of a BCP 47 tag; English where there is none.
 
@@ -47,6 +64,36 @@ def interface_language(tag: str) -> str:
 def language_name(tag: str) -> str:
     """Return the English name of the interface language of a tag."""
     return NAMES[interface_language(tag)][0]
+
+
+def foreign_language(text: str, tag: str) -> str:
+    """Return the name of the language or script that a text has instead of that of the tag; or ''.
+
+    Short texts and languages whose frequent words are unknown are not guessed.
+
+    >>> foreign_language("You may stop at any time, and your answers are stored in the lab.", "de")
+    'English'
+    >>> foreign_language("You may stop at any time.", "ar-EG"), foreign_language("Sie hören auf.", "de")
+    ('letters of another script', '')
+    """
+    primary = tag.lower().replace("_", "-").partition("-")[0]
+    language = interface_language(tag)
+    letters = [unicodedata.name(sign, "").partition(" ")[0] for sign in text if sign.isalpha()]
+    if not letters:
+        return ""
+    if language == primary or primary == "zh":
+        scripts = SCRIPTS.get("zh-hans" if primary == "zh" else language, ("LATIN",))
+        if sum(script in scripts for script in letters) < len(letters) / 2:
+            return "letters of another script"
+    words = re.findall(r"[^\W\d_]+", text.lower())
+    shares = {
+        name: sum(word in frequent.split() for word in words) / len(words)
+        for name, frequent in FREQUENT_WORDS.items()
+    }
+    likely = max(shares, key=lambda name: shares[name])
+    if len(words) < 8 or shares[likely] < max(MIN_FREQUENT, 2 * shares.get(primary, 0)):
+        return ""
+    return NAMES[likely][0] if likely != primary else ""
 
 
 @lru_cache(maxsize=1000)

@@ -19,7 +19,7 @@ from experiments.materials.leaving_out import LEFT_OUT_FOR
 from experiments.materials.markdown import placeholders
 from experiments.models import Experiment, Job, MaterialSet, Sentence
 from experiments.page_cache import cache
-from experiments.studies.languages import has_interface, language_name
+from experiments.studies.languages import foreign_language, has_interface, language_name
 from experiments.studies.lifecycle import answer_problems, document_sha256, snapshot
 from experiments.studies.rehearsals import Rehearsals, rehearsals, waivers
 from experiments.studies.targets import (
@@ -81,6 +81,9 @@ KEEPING = re.compile(  # words for storing and deleting, in the interface langua
 )
 
 
+_ADDRESS = re.compile(r"[\w.+-]+@[\w-]+\.\w|https?://")
+
+
 @dataclass(frozen=True)
 class Step:
     """One line of the checklist: its state, the reason, and the page where to change it."""
@@ -91,6 +94,7 @@ class Step:
     reason: str
     page: str
     is_blocking: bool = False
+    has_own_reason: bool = False  # not waived together with others: participants or an ethics board read it
     waived: str = ""
     materials: str = ""  # slug of the set whose findings it is about
     is_of_fillers: bool = False  # whether that set holds the fillers
@@ -260,8 +264,16 @@ def _advisory(study: Experiment, lists: Lists) -> list[Step]:
         ),
         *_placeholders(study),
         Step("language", "Language of the pages", *_language(study), "study-texts"),
+        *_foreign_texts(study),
         *_languages_differ(study),
-        Step("retention", "Data retention", *_retention(study), "study-settings-texts"),
+        Step("retention", "Data retention", *_retention(study), "study-settings-texts", has_own_reason=True),
+        Step(
+            "contact",
+            "Contact for participants",
+            *_contact(study),
+            "study-settings-texts",
+            has_own_reason=True,
+        ),
         Step("time", "Time and pay", *_time(study, lists), "study-design"),
         Step("preview", "Tried by the team", *_rehearsal_step(rehearsed), "study"),
         Step("dry-run", "Dry run", *_dry_run(rehearsed), "study-launch"),
@@ -270,18 +282,47 @@ def _advisory(study: Experiment, lists: Lists) -> list[Step]:
 
 def _placeholders(study: Experiment) -> list[Step]:
     """One line where texts have parts in square brackets, as templates have them to be filled in."""
-    statements = "\n".join(str(row.get("text", "")) for row in study.consent_statements)
-    texts = {
-        "Consent text": f"{study.consent}\n{statements}",
-        "Instructions": study.instructions,
-        "Debrief": study.debrief,
-    }
+    texts = _long_texts(study)
     remaining = {label: parts for label, text in texts.items() if (parts := placeholders(text))}
     if not remaining:
         return []
     by_text = [f"{label}: {_first_few(parts)}." for label, parts in remaining.items()]
     reason = " ".join(["Participants would read what is still in square brackets.", *by_text])
-    return [Step("placeholders", "Placeholders of a template", False, reason, "study-settings-texts")]
+    return [
+        Step(
+            "placeholders",
+            "Placeholders of a template",
+            False,
+            reason,
+            "study-settings-texts",
+            has_own_reason=True,
+        )
+    ]
+
+
+def _long_texts(study: Experiment) -> dict[str, str]:
+    """The texts that templates fill, by their label."""
+    statements = "\n".join(str(row.get("text", "")) for row in study.consent_statements)
+    return {
+        "Consent text": f"{study.consent}\n{statements}",
+        "Instructions": study.instructions,
+        "Debrief": study.debrief,
+    }
+
+
+def _foreign_texts(study: Experiment) -> list[Step]:
+    """One line where texts are in another language than the study."""
+    foreign = {
+        label: language
+        for label, text in _long_texts(study).items()
+        if (language := foreign_language(text, study.language))
+    }
+    if not foreign:
+        return []
+    named = ", ".join(f"{label.lower()} ({language})" for label, language in foreign.items())
+    reason = f"The study is in “{study.language}”, but these texts do not seem to be: {named}."
+    page = "study-settings-texts"
+    return [Step("text-language", "Language of the texts", False, reason, page, has_own_reason=True)]
 
 
 def _first_few(parts: list[str]) -> str:
@@ -404,9 +445,22 @@ def _primary(tag: str) -> str:
 
 
 def _retention(study: Experiment) -> tuple[bool, str]:
-    if KEEPING.search(study.consent):
-        return True, "The consent text says what is stored. Platform ids are kept in a separate vault."
+    if found := KEEPING.search(study.consent):
+        start = max(study.consent.rfind(end, 0, found.start()) for end in ".\n") + 1
+        said = study.consent[start:].lstrip(" -*").split("\n")[0].partition(". ")[0]
+        return True, f"Found: “{said[:150]}”. Read whether it names how long and under which name."
     return False, "The consent text does not say how long answers are stored, nor under which name."
+
+
+def _contact(study: Experiment) -> tuple[bool, str]:
+    if study.contact.strip():
+        return True, f"At the foot of every page: {study.contact.strip()}"
+    if _ADDRESS.search(study.consent):
+        return True, "The consent text has an address for questions."
+    return (
+        False,
+        "Participants find no address for questions, neither at the foot of pages nor in the consent.",
+    )
 
 
 def _time(study: Experiment, lists: Lists) -> tuple[bool, str]:

@@ -12,7 +12,7 @@ from experiments.models import Experiment
 from experiments.studies.readiness import Step, steps
 
 register = template.Library()
-TEXTS = {"consent", "instructions", "debrief", "placeholders", "way-back"}
+TEXTS = {"consent", "instructions", "debrief", "placeholders", "text-language", "contact", "way-back"}
 CHECKS = {"balance", "coverage", "practice", "catch", "retention", "time", "dry-run"}
 
 

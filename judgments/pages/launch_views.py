@@ -28,10 +28,15 @@ OPENABLE = {Experiment.Status.DRAFT, Experiment.Status.PILOT, Experiment.Status.
 
 @login_required
 def launch(request: AuthenticatedRequest, slug: str) -> HttpResponse:
-    """The checklist; a study opens when all checks pass or a reason waives the remaining ones."""
+    """The checklist; a study opens when all checks pass or a reason waives the remaining ones.
+
+    Checks with a reason of their own are waived one by one before.
+    """
     study = _collecting(request, slug, editing=request.method == "POST")
     checks = steps(study)
-    if request.method == "POST" and (is_green(checks) or request.POST.get("reason", "").strip()):
+    one_by_one = [step for step in checks if step.has_own_reason and not step.is_green]
+    is_waived = not one_by_one and request.POST.get("reason", "").strip()
+    if request.method == "POST" and (is_green(checks) or is_waived):
         return _open(request, study, checks)
     context = {
         "study": study,
@@ -40,6 +45,7 @@ def launch(request: AuthenticatedRequest, slug: str) -> HttpResponse:
         "may_edit": may_edit(request.user, study) and study.status != Experiment.Status.CLOSED,
         "may_open": may_open(checks) and study.status in OPENABLE,
         "pending": [step for step in checks if not step.is_green],
+        "one_by_one": one_by_one,
         "asks_for_reason": request.method == "POST",
         "is_green": is_green(checks),
         "n_waived": sum(bool(step.waived) and not step.is_done for step in checks),

@@ -26,6 +26,7 @@ CATCH = [
 ]
 WHOLE = {
     "consent": "Your answers are stored under a pseudonym. You may stop at any time.",
+    "contact": "lab@example.org",
     "practice": PRACTICE,
     "catch_trials": CATCH,
 }
@@ -197,6 +198,31 @@ def test_opening_with_undone_checks_waives_them_for_a_reason_and_is_noted(client
     assert line(study, "dry-run").waived == "The same study ran in May."
     noted = AuditEntry.objects.get(action="opened with checks undone")
     assert noted.details == {"checks": ["Tried by the team", "Dry run"]}
+
+
+@pytest.mark.parametrize(
+    ("fields", "key", "said"),
+    [
+        ({"consent": "A study by [name], stored for ten years."}, "placeholders", "[name]"),
+        ({"contact": ""}, "contact", "no address for questions"),
+        ({"consent": "You may stop at any time."}, "retention", "how long answers are stored"),
+        ({"language": "de"}, "text-language", "consent text (English)"),
+        ({"language": "ar"}, "text-language", "instructions (letters of another script)"),
+    ],
+)
+def test_what_participants_read_unfinished_is_waived_with_a_reason_of_its_own(client, fields, key, said):
+    study = draft(**fields)
+    assert line(study, key).has_own_reason and said in line(study, key).reason
+    client.force_login(cast.ada())
+    page = press(client, reason="The same study ran in May.")
+    assert f'<a href="#{key}">' in page and "Reason for opening anyway" not in page
+    study.refresh_from_db()
+    assert study.status == "draft"
+    for step in [step for step in steps(study) if step.has_own_reason and not step.is_green]:
+        press(client, "waive/", check=step.key, reason="Agreed with the ethics board.")
+    press(client, reason="The same study ran in May.")
+    study.refresh_from_db()
+    assert study.status == "open"
 
 
 def test_a_reason_does_not_open_what_blocks(client):
