@@ -61,7 +61,8 @@ def test_a_likert_study_with_fillers_opens_in_twelve_clicks_and_ten_fields(page,
     hands.fields += 1
     hands.click("button:has-text('Create study')")
     study = Experiment.objects.get()
-    hands.fill("#id_consent", "You may stop at any time.")
+    consent = "You may stop at any time. Answers are stored without a name. Questions: lab@example.org."
+    hands.fill("#id_consent", consent)
     hands.fill("#id_instructions", "Read each sentence and say how natural it sounds.")
     hands.click("main button.primary:has-text('Save')")
     hands.click(f"a[href='/studies/{study.slug}/launch/']")
