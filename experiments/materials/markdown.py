@@ -70,6 +70,22 @@ def parse_markdown(text: str, *, top_level: int = TOP_LEVEL) -> Sequence[Token]:
     return tokens
 
 
+def as_plain(text: str) -> str:
+    """Return Markdown as plain text, its blocks separated by an empty line.
+
+    Examples
+    --------
+    >>> as_plain("Say **how natural** it is, see [our page](https://example.org).\\n\\n- one\\n- two")
+    'Say how natural it is, see our page.\\n\\none\\n\\ntwo'
+    """
+    shown = {"softbreak": " ", "hardbreak": "\n"}
+    blocks = [token.children or [] for token in parse_markdown(text) if token.type == "inline"]
+    return "\n\n".join(
+        "".join(shown.get(token.type, token.content) for token in block if token.type != "html_inline")
+        for block in blocks
+    )
+
+
 def placeholders(text: str) -> list[str]:
     """Return the parts in square brackets that are still to be filled in; links are none.
 

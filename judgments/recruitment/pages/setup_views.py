@@ -20,6 +20,7 @@ from django.urls import reverse
 from analysis.errors import BadInput
 from analysis.power.money import LARGEST, format_money, minor_units
 from analysis.text import plural
+from experiments.materials.markdown import as_plain
 from experiments.models import Campaign, Experiment, PlatformAccount
 from experiments.page_cache import cache
 from experiments.pages.access import AuthenticatedRequest, get_study, may_edit
@@ -109,7 +110,7 @@ def proposed_settings(study: Experiment, account: PlatformAccount) -> dict[str, 
     """Settings of a new campaign from the study's design, pay and pilot."""
     currency = str(account.options.get("currency") or study.currency)
     minutes = proposed_minutes(study)
-    first_paragraph = study.instructions.strip().partition("\n\n")[0]
+    first_paragraph = as_plain(study.instructions.strip().partition("\n\n")[0])
     limits = longest_texts(account.platform)
     return {
         "places": proposed_places(study),

@@ -187,10 +187,29 @@ def findings_of_texts(campaign: Campaign) -> list[Finding]:
             "Prolific asks for less.",
             "codes",
         )
+    findings += _findings_of_language(campaign)
     codes = list(completion_codes(campaign).values())
     if len(set(codes)) < len(codes):
         error("Two outcomes have the same completion code.", "Give each outcome its own code.", "codes")
     return findings
+
+
+def _findings_of_language(campaign: Campaign) -> list[Finding]:
+    """Warn where participants of any language may take a study of sentences in one."""
+    materials = campaign.experiment.materials
+    if materials is None or materials.language in {"", "und"}:
+        return []
+    rows = campaign.options.get("filters") or []
+    if any("language" in str(row.get("title") or row.get("filter_id")).lower() for row in rows):
+        return []
+    return [
+        Finding(
+            Level.WARNING,
+            f"No filter is about languages, and the sentences are in “{materials.language}”.",
+            "Choose First Language among the filters, or ask for it in the study's questions.",
+            "filters",
+        )
+    ]
 
 
 def _chosen_option(platform: Sequence[FilterOption], name: str) -> FilterOption:

@@ -118,6 +118,20 @@ def test_the_calls_of_a_draft_are_downloaded_without_the_token_and_nothing_is_se
     assert client.get(f"{address}calls.json").status_code == 404
 
 
+def test_a_campaign_without_a_filter_on_languages_is_pointed_out(ada, study, account, prolific):
+    study.instructions = "Say **how natural** each sentence sounds.\n\nThen go on."
+    study.save()
+    address = start(ada, account)
+    assert Campaign.objects.get().options["description"] == "Say how natural each sentence sounds."
+    complete(ada, address)
+    missing = "No filter is about languages, and the sentences are in “en”."
+    assert missing in text_of(ada.get(f"{address}setup/review/"))
+    campaign = Campaign.objects.get()
+    campaign.options["filters"] = [{"title": "First Language", "selected_values": ["English"]}]
+    campaign.save()
+    assert missing not in text_of(ada.get(f"{address}setup/review/"))
+
+
 def test_filters_come_from_the_platforms_list_by_title(ada, account, prolific):
     address = start(ada, account)
     who = f"{address}setup/who/"
