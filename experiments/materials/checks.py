@@ -153,9 +153,14 @@ def _pair_ids_too_long(pairs: pd.DataFrame) -> Iterator[Finding]:
         yield Finding("error", "too_long", message, row["file"], row["row"], (row["pair_id"],))
 
 
+def _has_text(compared: pd.Series) -> "pd.Series[bool]":
+    """Return which texts are known; a file of judgments may name sentences by item and condition only."""
+    return (compared != "") & (compared.str[-1:] != _BETWEEN)
+
+
 def _same_string(sentences: pd.DataFrame) -> Iterator[Finding]:
     """One string under several ids; a warning where its expected status differs."""
-    repeated = sentences[sentences["compared"].duplicated(keep=False)]
+    repeated = sentences[sentences["compared"].duplicated(keep=False) & _has_text(sentences["compared"])]
     for text, rows in repeated.groupby("compared", sort=False):
         ids = tuple(rows["sentence_id"])
         conflicting = {ACCEPTABLE, UNACCEPTABLE} <= set(rows["expected"])
@@ -324,7 +329,7 @@ def _groups_differ(sentences: pd.DataFrame) -> Iterator[Finding]:
 
 def _identical_members(pairs: pd.DataFrame) -> Iterator[Finding]:
     """Pairs of one sentence twice; only a note where the source has discarded the pair."""
-    for row in _records(pairs[pairs["good"] == pairs["bad"]]):
+    for row in _records(pairs[(pairs["good"] == pairs["bad"]) & _has_text(pairs["good"])]):
         message = f"both members of pair {row['pair_id']} read {row['good'].rpartition(_BETWEEN)[2]!r}"
         place = (row["file"], row["row"], (row["pair_id"],))
         if row["discard"]:
@@ -340,7 +345,7 @@ def _same_id(pairs: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _duplicate_pairs(pairs: pd.DataFrame) -> Iterator[Finding]:
-    repeated = pairs[pairs.duplicated(["good", "bad"], keep=False)]
+    repeated = pairs[pairs.duplicated(["good", "bad"], keep=False) & _has_text(pairs["good"])]
     for _, rows in repeated.groupby(["good", "bad"], sort=False):
         ids, second = tuple(rows["pair_id"]), rows.iloc[1]
         message = f"{len(ids)} pairs have the same two sentences: {', '.join(ids[:4])}."

@@ -256,6 +256,7 @@ NEAR_NAMES: Mapping[str, tuple[str, ...]] = {
 _ENDINGS = frozenset(
     {"", "id", "ids", "no", "nr", "num", "nmb", "number", "name", "code", "index", "key", "type"}
 )
+_ANSWER_ENDINGS = ("_rating", "_judgment", "_judgement", "_score")
 _NEAR = 0.85  # similarity of two names, from 0 to 1
 
 
@@ -273,6 +274,8 @@ def near_columns(columns: Sequence[str], fields: Mapping[str, Field]) -> dict[st
     for name, field in fields.items():
         words = [word.replace("_", "") for word in (name, *field.aliases)]
         listed = [column for column in columns if simple_name(column) in NEAR_NAMES.get(name, ())]
+        if name == "value":
+            listed += [c for c in columns if c not in listed and simple_name(c).endswith(_ANSWER_ENDINGS)]
         spelled = [
             column
             for column in columns

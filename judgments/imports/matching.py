@@ -13,7 +13,7 @@ from analysis.errors import BadInput
 from analysis.text import plural
 from experiments.materials.checks import normalize_text
 from experiments.materials.markup import plain
-from experiments.materials.schema import ACCEPTABLE, UNACCEPTABLE
+from experiments.materials.schema import ACCEPTABLE, UNACCEPTABLE, expected_status
 from experiments.models import MaterialSet
 from judgments.imports.readers.base import JudgmentFile
 from judgments.imports.readers.materials import OF_MATERIALS, listed_rows
@@ -211,12 +211,18 @@ def warn_of_inversion(read: JudgmentFile, materials: MaterialSet | None) -> Judg
         if materials is not None:
             stored = dict(materials.sentences.values_list("key", "expected"))
             expected = rows["sentence_id"].map(stored).fillna("")
+        source = ""
+        if (
+            not (expected != "").any()
+            and (named := _statuses_by_name(read.judgments.loc[is_answer])) is not None
+        ):
+            expected, source = named, ", by the names of the conditions"
         means = rows["value"].groupby([expected, rows["sentence_id"]]).mean().groupby(level=0).mean()
         if not {ACCEPTABLE, UNACCEPTABLE} <= set(means.index) or means[ACCEPTABLE] >= means[UNACCEPTABLE]:
             return read
         finding = (
             "sentences expected to be acceptable are judged lower than the others "
-            f"({means[ACCEPTABLE]:.2f} and {means[UNACCEPTABLE]:.2f} on average)"
+            f"({means[ACCEPTABLE]:.2f} and {means[UNACCEPTABLE]:.2f} on average{source})"
         )
         low, high = read.scale
         ends = (1.0, 0.0) if read.task == "yes_no" else (high, low)
@@ -225,3 +231,9 @@ def warn_of_inversion(read: JudgmentFile, materials: MaterialSet | None) -> Judg
         if read.task == "best_worst":
             remedy = "If best and worst are exchanged: --map best=… worst=…. Check the expected statuses."
     return replace(read, warnings=(*read.warnings, f"{finding}. {remedy}"))
+
+
+def _statuses_by_name(rows: pd.DataFrame) -> pd.Series | None:
+    """Return the expected status that the name of each row's condition is; None unless all are such."""
+    statuses = {name: expected_status(name) for name in rows["condition"].unique()}
+    return rows["condition"].map(statuses) if statuses and all(statuses.values()) else None

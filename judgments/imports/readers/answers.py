@@ -20,7 +20,8 @@ _PLACES = {
     **dict.fromkeys(("first", "left", "1st", "top", "a"), True),
     **dict.fromkeys(("second", "right", "2nd", "bottom", "b"), False),
 }
-_NUMBER_FIRST = re.compile(r"([-+]?\d+(?:\.\d+)?)\s*(?:[-–—:=.)(/]|\s)\s*[^\W\d].*", re.DOTALL)
+_NUMBER_FIRST = re.compile(r"[(\[]?([-+]?\d+(?:\.\d+)?)\s*(?:[-–—:=.)(\]/]|\s)\s*[^\W\d].*", re.DOTALL)
+_INDEX_COLUMN = re.compile(r"button|key_?press|(choice|response|answer|option)_?(index|idx)", re.IGNORECASE)
 _NUMBER_LAST = re.compile(r"[^\W\d].*\(\s*([-+]?\d+(?:\.\d+)?)\s*\)", re.DOTALL)
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
 _KINDS = (
@@ -383,8 +384,8 @@ def _words(reading: _Reading, pairs: Pairs | None) -> pd.Series | None:
         return reading.cells.map({level: float(flag) for level, flag in flags.items()})
     raise reading.fail(
         f"{levels[0][:40]!r} is not a number. The answers are {reading.listing()}.",
-        "Give words their meanings (--labels WORD=NUMBER …; on the page Meanings of the answers), name codes "
-        "for no answer (--missing), or choose other answers (--map value=NAME).",
+        f"Give words their meanings (--labels WORD={'first' if pairs else 'NUMBER'} …; on the page Meanings "
+        "of the answers), name codes for no answer (--missing), or choose other answers (--map value=NAME).",
         level=levels[0],
     )
 
@@ -600,11 +601,14 @@ def stated_task(frame: pd.DataFrame, columns: Mapping[str, str], *, answer: str,
     for name in frame.columns:
         if simple_name(str(name)) in _KIND_COLUMNS:
             kinds = {strip_cell(cell) for cell in frame[name].unique()} - {""}
-            if kinds and all("button" in kind.lower() for kind in kinds):
+            is_button = kinds and all("button" in kind.lower() for kind in kinds)
+            if is_button and simple_name(str(name)) != "zone_type":  # Gorilla stores the button's text
                 return Clues(is_index=True)
             tasks = sorted({task_of_kind(kind) for kind in kinds})
             if len(tasks) == 1 and tasks[0]:
                 return Clues(tasks[0], f"as {name} {sorted(kinds)[0]!r} states")
+    if _INDEX_COLUMN.search(answer) and set(map(strip_cell, frame[answer].unique())) <= {"", "0", "1"}:
+        return Clues(is_index=True)
     task = task_of_kind(re.sub(r"_", " ", answer)) if "slider" in answer.lower() else ""
     return Clues(task, f"as the name of the column {answer!r} states") if task else Clues()
 

@@ -20,7 +20,7 @@ from experiments.materials.delimited import delimited_rows
 from experiments.materials.encoding import Decoded, read_text
 from experiments.materials.readers.sheets import object_frame
 from experiments.materials.schema import simple_name
-from judgments.imports.readers.answers import Answers, Pairs, read_answers, select_rows
+from judgments.imports.readers.answers import Answers, Clues, Pairs, read_answers, select_rows, task_of_kind
 from judgments.imports.readers.base import (
     JudgmentFile,
     SourceOptions,
@@ -324,6 +324,7 @@ def _seconds(milliseconds: Any) -> int | None:
 
 
 _ANSWERS = {"Choice", "Final", "Selected", "Selection", "Answer"}
+_KEYS = ("PressedKey", "Key")  # the latter where none was pressed
 _UNMOVED = "Default"  # what a Scale logs in place of a choice where the preset point was kept
 
 
@@ -349,7 +350,12 @@ def read_pcibex(path: Path, options: SourceOptions) -> JudgmentFile:
     rows = judged["row"].astype(int)
     pairs = _pairs(judged, rows)
     read = read_answers(
-        judged["value"].map(readable).set_axis(rows), options, column="Value", file=decoded.file, pairs=pairs
+        judged["value"].map(readable).set_axis(rows),
+        options,
+        column="Value",
+        file=decoded.file,
+        clues=_clues(judged),
+        pairs=pairs,
     )
     trials, extra = _trials(lines, judged, read, pairs)
     check_within_scale(trials, read.scale, column="Value", file=decoded.file)
@@ -399,6 +405,14 @@ def _judged_answers(
     return judged, ()
 
 
+def _clues(judged: pd.DataFrame) -> Clues:
+    """Return the slider that the names of all judging elements state; the type of a slider is Scale, too."""
+    names = list(dict.fromkeys(judged["name"]))
+    if all(task_of_kind(name) == "slider" for name in names):
+        return Clues("slider", f"as the name of the element {names[0]!r} states")
+    return Clues()
+
+
 def _pairs(judged: pd.DataFrame, rows: pd.Series) -> Pairs | None:
     """Return the members of the pairs that the script logs as good and bad; None where it logs none."""
     if not {"good", "bad"} <= set(judged.columns):
@@ -410,7 +424,17 @@ def _pairs(judged: pd.DataFrame, rows: pd.Series) -> Pairs | None:
 
 def _choices(lines: pd.DataFrame) -> pd.DataFrame:
     is_answer = lines["parameter"].isin(_ANSWERS) | (lines["parameter"] == _UNMOVED)
-    return lines[is_answer & (lines["type"] != "PennController") & (lines["type"] != "Button")]
+    is_answer &= ~lines["type"].isin(("PennController", "Button"))
+    return lines[is_answer | _is_key_answer(lines)]
+
+
+def _is_key_answer(lines: pd.DataFrame) -> "pd.Series[bool]":
+    """Return which lines are answers by key; a key without an alternative only continues."""
+    is_key = (lines["type"] == "Key") & lines["parameter"].isin(_KEYS)
+    n_keys = (
+        lines.loc[is_key & (lines["parameter"] == "PressedKey"), "value"].groupby(lines["name"]).nunique()
+    )
+    return is_key & lines["name"].isin(n_keys.index[n_keys > 1])
 
 
 def _last_answers(lines: pd.DataFrame) -> pd.DataFrame:
@@ -486,7 +510,7 @@ def _starts(lines: pd.DataFrame, judged: pd.DataFrame) -> pd.Series:
     times = pd.to_numeric(lines["time"], errors="coerce")
     first = times.groupby([lines[name] for name in names]).min().rename("start")
     starts = judged[names].merge(first, left_on=names, right_index=True, how="left")["start"]
-    return starts.groupby(judged["session"]).ffill()
+    return starts.groupby(judged["session"]).ffill().fillna(float("-inf"))  # no event before the first time
 
 
 def _onsets(lines: pd.DataFrame, judged: pd.DataFrame) -> pd.Series:

@@ -271,6 +271,9 @@ _ANSWERS = ("value", "rating", "judgment", "judgement", "response")
 _BUILT_IN = frozenset({"id_in_group", "role", "payoff"})
 
 
+_JUDGED_FIELDS = frozenset({"item", "item_id", "sentence", "sentence_id", "text", "stimulus", "pair_id"})
+
+
 def otree_rows(rows: Rows, options: SourceOptions) -> Shaped:
     """Read oTree's wide export: a row for each participant, a column for each field of each round."""
     fields = [
@@ -324,11 +327,27 @@ def otree_rows(rows: Rows, options: SourceOptions) -> Shaped:
         )
         long["session_status"] = (at < last).map({True: "abandoned", False: "complete"})
     rows = with_note(replace(rows, frame=long), note)
-    rows = without(rows, is_empty(rows.frame[answer]), "rounds without an answer")
+    rows = without(rows, _is_not_reached(long, answer), "rounds without an answer")
     labels = frame["participant.label"] if "participant.label" in frame.columns else pd.Series([""])
     is_labelled = not is_empty(labels).any() and labels.is_unique
     mapping = {"participant": "participant.label" if is_labelled else "participant.code", "value": answer}
     return rows, mapping | {f"background.{field}": name for field, name in background.items()}
+
+
+def _is_not_reached(rounds: pd.DataFrame, answer: str) -> "pd.Series[bool]":
+    """Return which rounds were not shown: without an answer, and empty or behind the last one of a drop-out.
+
+    An unanswered round before an answered one, or of a participant who reached the last page, is missing.
+    """
+    is_silent = is_empty(rounds[answer])
+    people = rounds["participant.code"]
+    last = pd.to_numeric(rounds["position"]).where(~is_silent).groupby(people).transform("max")
+    is_behind = ~(pd.to_numeric(rounds["position"]) < last)
+    if "session_status" in rounds.columns:
+        is_behind &= rounds["session_status"] == "abandoned"
+    own = [name for name in rounds.columns if simple_name(str(name)) in _JUDGED_FIELDS]
+    is_blank = rounds[own].map(lambda cell: not str(cell).strip()).all(axis=1) if own else True
+    return is_silent & (is_behind | is_blank)
 
 
 def _apps(fields: Sequence[tuple[str, str, int, str]]) -> list[tuple[str, set[tuple[str, str]]]]:

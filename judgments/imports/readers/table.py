@@ -68,7 +68,7 @@ from judgments.imports.readers.cells import (
     strip_cell,
     without_headers,
 )
-from judgments.imports.readers.shapes import as_text, without
+from judgments.imports.readers.shapes import OpenAnswer, as_text, without
 
 _FIELDS = (
     Field(
@@ -495,6 +495,7 @@ def _recognize(
     columns = recognize_columns(names, TABLE_FIELDS, mapping=mapping, file=file)
     parts = {part for column in joined for part in column.split("+")}
     columns = {name: column for name, column in columns.items() if name in mapping or column not in parts}
+    _ask_which_answer(frame, mapping, file)
     warnings = []
     if "paradigm" not in mapping and simple_name(columns.get("paradigm", "")) == "uid":
         stimulus = next((columns[n] for n in ("sentence", "good", "item", "sentence_id") if n in columns), "")
@@ -513,6 +514,21 @@ def _recognize(
             order = columns.pop("position")
             warnings.append(f"{order!r} holds no positions and is kept as it is; --map position={order}.")
     return columns, warnings + near_names(names, columns, mapping)
+
+
+def _ask_which_answer(frame: pd.DataFrame, mapping: Mapping[str, str], file: str) -> None:
+    """Ask where several columns are named like answers and differ."""
+    if {"value", "response"} & set(mapping):
+        return
+    field = TABLE_FIELDS["value"]
+    names = [str(name) for name in frame.columns if simple_name(str(name)) in (field.name, *field.aliases)]
+    if len(names) > 1 and any((frame[names[0]] != frame[name]).any() for name in names[1:]):
+        raise OpenAnswer(
+            "several columns are named like answers.",
+            file=file,
+            remedy="Map value to the one that is the judgment.",
+            choices=names,
+        )
 
 
 def near_names(names: list[str], columns: Mapping[str, str], mapping: Mapping[str, str]) -> list[str]:

@@ -205,3 +205,40 @@ def test_runs_joined_with_their_headers_are_read(read):
     row = '"html-slider-response","0","{}","<p>She left.</p>","1","{}"\n'
     read(run + row.format(30, "a") + run + row.format(60, "b"), format="jspsych")
     assert stored("value") == [30.0, 60.0]
+
+
+def test_a_column_of_buttons_is_an_index_and_a_button_of_gorilla_its_text(read):
+    rows = "".join(f"p1,i{n},S{n}.,{n % 2}\n" for n in range(4))
+    with pytest.raises(CommandError, match="indexes of buttons"):
+        read("participant,item,sentence,button_pressed\n" + rows, "--map", "value=button_pressed")
+    # Gorilla, Task Builder 1 (its documentation of data columns): Response is the text of the button
+    events = "".join(f"{n},7,{n},response_button_text,{1 + n % 2},i{n},S{n}.\n" for n in range(4))
+    head = "Event Index,Participant Private ID,Trial Number,Zone Type,Response,item,sentence\n"
+    report = read(head + events, format="gorilla")
+    assert report["scale"] == [1.0, 2.0] and not any("indexes" in text for text in report["warnings"])
+
+
+def test_of_two_columns_named_like_answers_one_is_chosen(read):
+    text = "participant,item,sentence,rating,judgment\np1,1,A.,6,1\np1,2,B.,2,0\n"
+    with pytest.raises(CommandError, match="named like answers.*rating, judgment"):
+        read(text)
+    assert read(text, "--map", "value=rating")["task"] == "likert"
+    assert stored("value") == [6.0, 2.0]
+    with pytest.raises(CommandError, match="'naturalness_rating' or 'sure_rating' may be"):
+        read(text.replace("judgment", "sure_rating").replace(",rating", ",naturalness_rating"))
+
+
+def test_an_inversion_is_noticed_by_the_names_of_conditions(read):
+    rows = [
+        f"p1,{n},{condition},S {n} {condition}.,{value}"
+        for n in range(3)
+        for condition, value in (("grammatical", 1 + n), ("ungrammatical", 5 + n))
+    ]
+    warnings = read("\n".join(["participant,item,condition,sentence,rating", *rows]))["warnings"]
+    assert any("judged lower" in text and "names of the conditions" in text for text in warnings)
+
+
+def test_sentences_without_texts_are_not_taken_for_one_sentence(read):
+    rows = [f"p1,{n},{status},{n}" for n, status in enumerate(("good", "bad", "good", "bad"), start=1)]
+    report = read("\n".join(["participant,item,expected,rating", *rows]))
+    assert not {"conflicting_status", "identical_members", "duplicate_pair"} & set(report["finding_counts"])

@@ -319,3 +319,20 @@ def test_the_upload_is_recognized_from_its_first_bytes(ada, tmp_path, monkeypatc
 def test_line_ends_within_quotation_marks_and_wide_characters_are_no_place_to_cut():
     assert presets._whole_lines(b'a,b\n1,"x\ny') == b"a,b\n"
     assert presets._whole_lines("a,b\n1,2\n3".encode("utf-16")) == "a,b\n1,2\n".encode("utf-16")
+
+
+def test_unanswered_rounds_of_otree_are_missing_unless_a_dropout_never_saw_them(tmp_path):
+    # oTree 6.0.15, wide: a field that was not answered is empty, as is one of a page that was not reached
+    head = "participant.code,participant._index_in_pages,participant._max_page_index"
+    head += "".join(f",app.{n}.player.item,app.{n}.player.rating" for n in (1, 2, 3))
+    rows = ["a,3,3,1,6,2,,3,2", "b,2,3,1,,2,5,3,", "c,3,3,1,6,2,3,3,"]
+    path = tmp_path / "wide.csv"
+    path.write_text("\n".join([head, *rows]))
+    assert imported(path, "otree")["missing"] == 3
+    trials = Trial.objects.filter(judgment__status="missing").order_by("session__pk", "position")
+    assert [(trial.session.status, trial.position) for trial in trials] == [
+        ("complete", 2),
+        ("abandoned", 1),
+        ("complete", 3),
+    ]
+    assert Trial.objects.filter(session__status="abandoned").count() == 2

@@ -3,7 +3,7 @@
 import pytest
 
 from analysis.errors import BadInput
-from judgments.imports.readers import read_judgments
+from judgments.imports.readers import SourceOptions, read_judgments
 
 HEAD = """#
 # Results on Fri, 26 Jul 2024 11:39:16 GMT
@@ -103,3 +103,54 @@ def test_files_of_former_versions_are_read_alike(results):
         former = former.replace(f". {present}.", f". {name}.")
     same = read_judgments(results(former), "pcibex").judgments
     assert same.equals(read_judgments(results(), "pcibex").judgments)
+
+
+def trial(number, *events, item):
+    """Lines as PennController 1.9 (58087d6) saves them: type, name, parameter, value, time."""
+    return "".join(
+        f"1721,abc,PennController,{number},0,exp,NULL,{event},X1,{item},S{item}.,a,NULL\n" for event in events
+    )
+
+
+def columns():
+    return (
+        HEAD.split("1721,abc", 1)[0]
+        + "# 13. ParticipantID.\n# 14. item.\n# 15. sentence.\n# 16. condition.\n# 17. Comments.\n"
+    )
+
+
+def test_keys_are_answers_and_a_key_without_an_alternative_only_continues(results):
+    # PennElement_key.js saves PressedKey, or Key, NA, Never where none was pressed
+    keys = (("F", 1000), ("J", 2000), ("NA", "Never"))
+    text = columns() + "".join(
+        trial(
+            number,
+            f"Key,answer,{'PressedKey' if key != 'NA' else 'Key'},{key},{time}",
+            f"Key,next,PressedKey, ,{number}900",
+            item=number,
+        )
+        for number, (key, time) in enumerate(keys, start=1)
+    )
+    with pytest.raises(BadInput, match="'F' is not a number"):
+        read_judgments(results(text), "pcibex")
+    read = read_judgments(results(text), "pcibex", options=SourceOptions(labels={"F": "yes", "J": "no"}))
+    assert read.task == "yes_no"
+    assert read.judgments["value"].fillna(-1).tolist() == [1.0, 0.0, -1.0]
+    assert read.judgments["status"].tolist() == ["answered", "answered", "missing"]
+
+
+def test_a_first_trial_without_any_time_keeps_the_first_position(results):
+    text = columns() + "".join(
+        trial(number, f"Scale,answer,Choice,{value},{time}", item=number)
+        for number, value, time in ((4, "NA", "Never"), (5, "6", 2000), (6, "NA", "Never"))
+    )
+    trials = read_judgments(results(text), "pcibex").judgments
+    assert trials["text"].tolist() == ["S4.", "S5.", "S6."] and trials["position"].tolist() == [1, 2, 3]
+
+
+def test_a_scale_that_is_called_slider_is_one(results):
+    text = columns() + "".join(
+        trial(number, f"Scale,rating_slider,Choice,{value},{number}000", item=number)
+        for number, value in ((1, 3), (2, 55), (3, 90))
+    )
+    assert read_judgments(results(text), "pcibex").task == "slider"
