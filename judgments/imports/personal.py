@@ -1,12 +1,14 @@
 """Personal details in imported files: ids for the vault, columns and answers that are not stored."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from ipaddress import ip_address
 
 import pandas as pd
 
+from analysis.text import plural
 from experiments.materials.schema import simple_name
 from judgments.imports.readers import JudgmentFile
 from judgments.imports.readers.prolific import PROLIFIC_ID
@@ -19,6 +21,8 @@ PLATFORM_IDS = {
     "qualtrics": re.compile(r"R_[0-9A-Za-z]{11,20}"),
     "email": re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+"),
     "phone": re.compile(r"\+\d[\d ()/-]{6,20}"),
+    "orcid": re.compile(r"(https?://orcid\.org/)?\d{4}-\d{4}-\d{4}-\d{3}[\dX]"),
+    "address": re.compile(r"https?://\S+"),
 }
 _ID_COLUMNS = (
     ("sona", re.compile(r"^sona|survey_code$")),
@@ -27,7 +31,12 @@ _ID_COLUMNS = (
 _ABOUT_PERSON = re.compile(
     r"\b(first|last|full|family|given|your|sur)[\s_-]*name\b|\bsurname|\bvorname|\bnachname|\be[\s_-]?mail\b|"
     r"\bphone|\btelefon|\bstreet\b|\bpost(al)?[\s_-]?code|\bzip[\s_-]?code|\b(date|day)[\s_-]of[\s_-]birth|"
-    r"\bbirth[\s_-]?(date|day)|\bgeburtsdatum|\bip[\s_-]?addr|\b(home|postal|mailing)[\s_-]address",
+    r"\bbirth[\s_-]?(date|day)|\bgeburtsdatum|\bip[\s_-]?addr|\b(home|postal|mailing)[\s_-]address|"
+    r"\b(student|matriculation)[\s_-]?(number|no|nr|id)\b|\bmatrikel|\bsona[\s_-]?id\b|\blatitude\b|"
+    r"\blongitude\b|\b(ihre?n?|dein(en)?) name|\b(su|tu) nombre\b|\bapellidos?\b|"
+    r"\bnombre (completo|y apellidos?)|\bpr[ée]nom\b|\bnom de famille|\b(votre|ton) nom\b|"
+    r"\b(seu|teu|tuo|suo) nome\b|\bsobrenome|\bcognome|"
+    r"\bfamilienname|\b(uw|je) naam\b|姓名|氏名|名前|성함|이름|\bимя\b|\bфамилия",
     re.IGNORECASE,
 )
 _NAME_COLUMNS = frozenset({"name", "names", "participant_name", "subject_name", "worker_name"})
@@ -73,6 +82,42 @@ def is_name(text: str) -> bool:
         return False
     is_capitalized = all(word[0].isupper() and not word.isupper() for word in words)
     return len(words) > 1 or is_capitalized and len(text) > 2
+
+
+_WORD = re.compile(r"([^\W\d_]{3,}(?:[-_.][^\W\d_]+)*)(?:[-_.]?(?:19|20)?\d\d)?")
+_PSEUDONYMS = re.compile(
+    r"(anon|participant|part|subj|sub|speaker|rater|annotator|worker|turker|user|person|informant|respondent|"
+    r"judge|coder|pilot|test|guest|native|control|patient|student|pupil|child|adult|group|list|model|human|"
+    r"expert|bot|demo|dummy|example|admin|unknown|none|null|proband|teilnehmer|versuchsperson|sujet|sujeto|"
+    r"one|two|three|four|five|six|seven|eight|nine|ten|first|second|third|alpha|beta|gamma|delta)[^\W\d_]{0,5}"
+)
+
+
+def words_like_names(ids: Iterable[str]) -> set[str]:
+    """Return the ids that are single words, as names without capitals, unless the ids are codes.
+
+    Ids of one length, and ids that share a word and differ in what follows it, are codes.
+
+    Examples
+    --------
+    >>> sorted(words_like_names(["maria", "jonas_b", "p01", "anon", "d41d8cd98f"]))
+    ['jonas_b', 'maria']
+    >>> words_like_names(["otto12", "otto13", "otto14"]), words_like_names(["kebu", "rasi", "mopo"])
+    (set(), set())
+    """
+    people = sorted({person.strip() for person in ids})
+    if len(people) > 2 and len({len(person) for person in people}) == 1:
+        return set()
+    words = {person: match[1].casefold() for person in people if (match := _WORD.fullmatch(person))}
+    shared = Counter(re.split(r"[-_.]", word)[0] for word in words.values())
+    return {
+        person
+        for person, word in words.items()
+        if (first := re.split(r"[-_.]", word)[0])
+        and not _PSEUDONYMS.fullmatch(first)
+        and shared[first] <= max(1, len(words) / 3)
+        and (not word.isascii() or re.search(r"[aeiouy]", first) and not re.search(r"[^aeiouy]{5}", first))
+    }
 
 
 def column_platform(column: str) -> str:
@@ -135,6 +180,16 @@ def without_personal(read: JudgmentFile) -> JudgmentFile:
         id_platform(person, stated=recruiter or stated)
         for person, recruiter in zip(people["participant"], people["recruiter"], strict=True)
     ]
+    words = words_like_names(people["participant"])
+    platforms = [
+        platform or ("name" if person.strip() in words else "")
+        for person, platform in zip(people["participant"], platforms, strict=True)
+    ]
+    if words:
+        warnings.append(
+            f"{plural(len(words), 'participant')} named by words that may be names: the words go to the "
+            "vault, pseudonyms stand for them. Codes that should stay have digits (p01) or one length."
+        )
     counts = pd.Series([platform for platform in platforms if platform], dtype=object).value_counts()
     if len(counts):
         kinds = ", ".join(f"{number} {kind}" for kind, number in counts.items())

@@ -9,7 +9,7 @@ from analysis.errors import BadInput
 from analysis.text import plural
 from config.commands import ContractCommand
 from experiments.studies.creation import find_experiment
-from judgments.imports.personal import id_platform, personal_kind
+from judgments.imports.personal import id_platform, personal_kind, words_like_names
 from releases.gold.storage import release_table
 from releases.models import Release
 
@@ -62,7 +62,10 @@ def _personal_columns(release: Release, name: str) -> list[dict[str, Any]]:
     for column in table.columns.drop(["sentence", "response", "good", "bad", "text"], errors="ignore"):
         cells = pd.Series(table[column].astype(str).unique())
         if column == "participant":
-            kinds = [kind for cell in cells if (kind := id_platform(cell))]
+            words = words_like_names(cells)
+            kinds = [
+                kind for cell in cells if (kind := id_platform(cell) or ("name" if cell in words else ""))
+            ]
             kind = ", ".join(sorted(set(kinds)))
         else:
             kind, kinds = personal_kind(str(column), cells), cells[cells != ""].tolist()

@@ -120,7 +120,42 @@ def test_addresses_with_ports_phones_and_names_without_capitals_are_personal():
         "+49 170 1234567": "phone",
         "王小明": "name",
         "j.muster": "name",
+        "0000-0002-1825-0097": "orcid",
+        "https://social.example/ada": "address",
         "s2063": "",
         "1234567890": "",
     }
     assert {name: id_platform(name) for name in kinds} == kinds
+
+
+@pytest.mark.parametrize(
+    ("people", "names"),
+    [
+        (["maria", "jonas"], {"maria", "jonas"}),
+        (["anna-lena", "jean.luc", "maria_k", "ben1990"], {"anna-lena", "jean.luc", "maria_k", "ben1990"}),
+        (["MARIA", "p02", "мария"], {"MARIA", "мария"}),
+        (["p01", "anon3", "d41d8cd98f00b204", "pilot", "participant_a", "subjB"], set()),
+        (["kebu", "rasi", "mopo"], set()),
+        (["lab12", "lab13", "lab114", "lab9"], set()),
+    ],
+)
+def test_words_without_capitals_may_be_names_and_codes_are_not(imported, people, names):
+    said = imported(table(people), "--format", "table")
+    assert ("words that may be names" in said) is bool(names)
+    assert (
+        set(PlatformIdentity.objects.filter(recruiter="name").values_list("external_id", flat=True)) == names
+    )
+    assert set(Participant.objects.values_list("pseudonym", flat=True)) >= set(people) - names
+
+
+def test_questions_about_the_person_are_recognized_in_other_languages(imported):
+    text = QUALTRICS.replace("Please fill out - First name", "¿Cuál es su nombre?")
+    assert "not stored, because they identify participants" in imported(
+        text, "--format", "qualtrics", "--answers", "Q2", "Q3"
+    )
+    assert list(Participant.objects.get().background.values()) == ["northern"]
+
+
+def test_numbers_that_a_lab_or_university_gives_are_left_out(imported):
+    said = imported(table(["p1"], Matrikelnummer="12-345", sona_id="4711"), "--format", "table")
+    assert "Matrikelnummer" in said.split("not stored")[1] and "sona_id" in said.split("not stored")[1]

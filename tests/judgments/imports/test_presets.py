@@ -271,7 +271,7 @@ def test_the_state_of_an_annotator_of_potato_is_read_in_the_order_of_its_instanc
     assert report["judgments"] == 2
     judgments = Judgment.objects.order_by("trial__position").values_list("trial__position", "value")
     assert [value for _, value in judgments] == [2, 5]
-    assert Participant.objects.get().pseudonym == "ann"
+    assert Participant.objects.get().identity.external_id == "ann"  # a name, hence in the vault
 
 
 def test_a_state_of_potato_with_other_labels_is_refused_and_a_good_one_is_recognized(tmp_path):
