@@ -171,7 +171,7 @@ def reorder_trials(
     >>> pairs = [Stimulus(str(i), str(i)) for i in range(6)]
     >>> trials = planned_lists(pairs, DesignSpec(forced_choice=True))[0]
     >>> [trial.position for trial in reorder_trials(trials, np.random.default_rng(1))]
-    [4, 5, 2, 1, 3, 6]
+    [4, 6, 2, 3, 1, 5]
     """
     kinds: dict[str, list[PlannedTrial]] = {}
     for trial in trials:

@@ -202,7 +202,7 @@ def member_keys(trial: PlannedTrial) -> list[str]:
 
     Examples
     --------
-    >>> member_keys(PlannedTrial("12,4,7,9", "")), members_of(PlannedTrial("12", "one"))
+    >>> member_keys(PlannedTrial("12,4,7,9", "")), member_keys(PlannedTrial("12", "one"))
     (['12', '4', '7', '9'], ['12'])
     """
     return trial.key.split(",")

@@ -93,7 +93,7 @@ def _defaults(model: type[models.Model], names: tuple[str, ...]) -> Settings:
 def setting_label(name: str) -> str:
     """The name of a setting for readers.
 
-    >>> setting_label("parameters.points"), label_of("instructions")
+    >>> setting_label("parameters.points"), setting_label("instructions")
     ('Task: points', 'Instructions')
     """
     if name in LABELS:
