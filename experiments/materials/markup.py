@@ -13,7 +13,7 @@ ATTRIBUTES = {"*": {"lang", "dir"}}
 
 #: The column of a material file, and its value for sentences with inline markup.
 COLUMN, INLINE = "markup", "inline"
-MOST_NESTED = 20  # tags in each other; the functions on nodes call themselves for each
+MOST_NESTED = 20  # tags in each other, because functions on nodes recurse; deeper ones are left out
 
 Node = str | dict[str, Any]
 
@@ -174,18 +174,24 @@ class _NodeParser(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.root: list[Node] = []
         self._open: list[list[Node]] = [self.root]
-        self.deepest = 0
+        self.depth = self.deepest = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         nodes: list[Node] = []
-        self._open[-1].append({"tag": tag, **dict(attrs), "nodes": nodes})
         if tag != "br":
-            self._open.append(nodes)
-            self.deepest = max(self.deepest, len(self._open) - 1)
+            self.depth += 1
+            self.deepest = max(self.deepest, self.depth)
+        if tag == "br" or self.depth <= MOST_NESTED:
+            self._open[-1].append({"tag": tag, **dict(attrs), "nodes": nodes})
+            if tag != "br":
+                self._open.append(nodes)
 
     def handle_endtag(self, tag: str) -> None:
-        if tag != "br" and len(self._open) > 1:
+        if tag == "br" or not self.depth:
+            return
+        if self.depth <= MOST_NESTED:
             self._open.pop()
+        self.depth -= 1
 
     def handle_data(self, data: str) -> None:
         nodes = self._open[-1]

@@ -12,6 +12,7 @@ from django.utils.translation import gettext
 
 from analysis.errors import BadInput, UnknownName
 from experiments.models import AuditEntry, Design, Experiment, MaterialSet, Membership
+from experiments.models.lab import check_pay
 from experiments.studies.languages import interface_translation
 from experiments.studies.proposals import propose_split
 from experiments.tasks.registry import get_task
@@ -53,6 +54,8 @@ def create_study(user: User, *, title: str, task: str, **fields: Any) -> Experim
     Participants see a neutral title and address, because those of researchers often name the hypothesis.
     """
     get_task(task)
+    if fields.get("reward_minor"):
+        check_pay(fields.get("lab"), fields["reward_minor"], fields.get("currency") or "GBP")
     fields["public_title"] = fields.get("public_title") or neutral_title(fields.get("language", "en"))
     seed = secrets.randbelow(2**31)
     fields.setdefault("closing_comment", True)

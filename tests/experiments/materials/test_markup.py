@@ -1,9 +1,11 @@
 """Inline markup: allowed tags keep their meaning, and every other sign of a text survives."""
 
 import doctest
+import json
 from html.parser import HTMLParser
 
 import pytest
+from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +13,8 @@ from experiments.materials import markup
 from experiments.materials.checks import check
 from experiments.materials.markup import ATTRIBUTES, TAGS, as_html, as_nodes, paragraphs, plain
 from experiments.materials.readers.detect import read_materials
+from experiments.studies import lifecycle
+from tests.cast import begin, draft
 
 SIGNS = st.characters(exclude_categories=("Cs", "Cc"))
 TAGGED = """<em> </em> <b < > & &lt; &amp; &eacute; <!-- --> <script> </script> </span> <ruby> <rt> <br>
@@ -111,3 +115,22 @@ def test_tags_that_are_nested_too_deep_are_an_error_with_their_row(tmp_path):
     rows = "".join(f"s{n},{'<b>' * n}a,inline\n" for n in (20, 21, 3000))
     errors = table(tmp_path, rows).errors
     assert [(error.code, error.row) for error in errors] == [("markup_deep", 3), ("markup_deep", 4)]
+
+
+def test_a_context_has_no_markup_however_deep_its_tags_are(tmp_path):
+    path, deep = tmp_path / "sentences.csv", "<b>" * 3000
+    path.write_text(f"sentence_id,sentence,markup,context\ns1,<b>Yes</b>.,inline,{deep}Really?\n")
+    materials = read_materials([path])
+    assert not check(materials).errors
+    assert materials.sentences["attributes"][0]["context"] == f"{deep}Really?"
+
+
+@pytest.mark.django_db
+def test_a_text_with_deeper_tags_loses_them_and_none_of_its_words():
+    """Instructions and feedback are typed in settings, which no import checks."""
+    text = "<b>" * 3000 + "a<br>b" + "</b>" * 2999 + "<i>c</i></b>d"
+    assert plain(text) == "a bcd" and json.dumps(as_nodes(text)).count("tag") == 22
+    study = draft(instructions=text)
+    lifecycle.open_study(study, study.owner)
+    session = begin(study)
+    assert Client().get(f"/api/v1/sessions/{session.token}/plan/").status_code == 200

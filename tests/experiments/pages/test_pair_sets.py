@@ -9,7 +9,7 @@ from experiments.generation.pages.editor import BEGINNING
 from experiments.generation.stored import pair_sets
 from experiments.generation.stored.library import save_paradigm
 from experiments.lists.balance_report import design_document
-from experiments.models import Experiment, GeneratedPair, MaterialSet, PairEdit, PairSet
+from experiments.models import Experiment, GeneratedPair, Lab, MaterialSet, PairEdit, PairSet
 from experiments.models.team import AppendOnly
 from experiments.operation import job_runner
 from tests import cast
@@ -240,6 +240,17 @@ def test_the_validation_page_states_people_cost_and_power(ada):
     assert "20 people" in text and "13.33" in text
     assert not Experiment.objects.exists()
     assert "Enter a whole number" in ada.post(address, form | {"judgments": "x"}).content.decode()
+
+
+def test_a_validation_pays_no_more_than_the_lab_of_its_set(ada):
+    row = drawn()
+    row.lab = cast.lab(ada="manager")
+    Lab.objects.update(payment_limits={"GBP": 49})
+    row.save(update_fields=["lab"])
+    form = {"title": "Check", "judgments": "20", "reward": "0.50", "currency": "GBP", "create": "yes"}
+    page = ada.post(f"/paradigms/sets/{row.pk}/validation/", form)
+    assert page.status_code == 422 and "more than the lab Syntax lab allows" in page.content.decode()
+    assert not Experiment.objects.exists()
 
 
 def test_one_button_makes_the_draft_of_blimps_design(ada):

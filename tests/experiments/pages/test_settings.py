@@ -3,7 +3,7 @@
 import pytest
 from django.forms.models import model_to_dict
 
-from experiments.models import Experiment
+from experiments.models import Experiment, Lab
 from experiments.pages.settings import ParametersForm, SettingsForm
 from experiments.studies.lifecycle import snapshot
 from experiments.tasks.registry import get_task
@@ -40,6 +40,24 @@ def test_right_answers_below_nought_can_be_written_and_come_back_as_they_were(cl
     client.post("/studies/agreement/settings/", sent)
     study.refresh_from_db()
     assert study.catch_trials == checks[1:]
+
+
+def test_pay_above_the_limit_of_the_lab_or_of_the_platform_is_refused_beside_its_field(client):
+    lab = cast.lab(ada="manager")
+    Lab.objects.update(payment_limits={"GBP": 200})
+    study = cast.draft("agreement", lab=lab)
+    client.force_login(cast.ada())
+    for pay, words in [
+        ({"reward_minor": "201"}, "more than the lab Syntax lab allows"),
+        ({"reward_minor": "5", "currency": "EUR"}, "does not pay in EUR"),
+        ({"reward_minor": str(10**12)}, "more than the platform allows"),
+    ]:
+        page = client.post("/studies/agreement/settings/", filled(study, **pay))
+        assert page.status_code == 200 and words in page.content.decode(), pay
+    study.refresh_from_db()
+    assert (study.reward_minor, study.currency) == (0, "GBP")
+    sent = filled(study, reward_minor="200", currency="GBP")
+    assert client.post("/studies/agreement/settings/", sent).status_code == 302
 
 
 def test_saving_unchanged_settings_changes_nothing(client):

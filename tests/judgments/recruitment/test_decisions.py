@@ -7,7 +7,7 @@ from analysis.errors import BadInput
 from experiments.models import AuditEntry, Job
 from experiments.operation.job_runner import run_job
 from judgments.models import Payment, PlatformCall, PlatformIdentity, Session, Submission
-from judgments.recruitment import decisions, ledger, payments, recruiter
+from judgments.recruitment import campaigns, decisions, ledger, payments, recruiter
 from judgments.recruitment.reconcile import reconcile
 from tests import cast
 from tools.doubles.memory import MemoryRecruiter, Platform
@@ -334,3 +334,23 @@ def test_what_waits_for_a_second_person_is_not_continued(campaign, platform):
     assert decisions.continue_sending() == 1
     newest_job()
     assert platform.calls == ["approve"] * 3
+
+
+def test_a_campaign_pays_no_more_than_its_own_limit(campaign, study):
+    campaign.payment_limit_minor = 149
+    campaign.save(update_fields=["payment_limit_minor"])
+    sessions = Session.objects.filter(campaign=campaign)
+    first, amounts = sessions.first(), {"currency": "GBP", "by": cast.ada()}
+    message = "more than the campaign allows for one payment, 1.49 GBP"
+    with pytest.raises(BadInput, match=message):
+        payments.approve(first, amount_minor=150, **amounts)
+    with pytest.raises(BadInput, match=message):
+        payments.give_bonus(first, amount_minor=150, reason="x", key="k", **amounts)
+    with pytest.raises(BadInput, match=message):
+        payments.approve_each(study, sessions, amount_minor=150, **amounts)
+    assert not Payment.objects.exists()
+    with pytest.raises(BadInput, match=message):
+        campaigns.create_draft(
+            study, recruiter="direct", name="c", by=cast.ada(), reward_minor=150, payment_limit_minor=149
+        )
+    assert payments.give_bonus(first, amount_minor=149, reason="x", key="k", **amounts).amount_minor == 149

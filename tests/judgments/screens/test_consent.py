@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import typst
 from django.test import Client
+from markdown_it import MarkdownIt
 
 from experiments.materials import markdown
 from experiments.materials.markdown import as_blocks
@@ -254,6 +255,29 @@ def test_the_pdf_shows_what_the_page_shows():
         "#underline[",
     ):
         assert part in source, part
+
+
+REFERENCE = '[part]: https://example.org/part "title"\n\n[part], [text][part]\n'
+UNDERLINED = "Low heading\n---\n"
+BROKEN = "One line  \nand the next\n"
+NEEDED = {"text", "paragraph", "balance_pairs", "fragments_join"}  # no text without these
+
+
+def test_the_pdf_shows_each_construct_of_the_parser_in_each_container():
+    """The examples use every rule of the parser: without it, they would be another page."""
+    blocks = [*MARKDOWN.split("\n\n"), REFERENCE, UNDERLINED, BROKEN]
+    text = "\n\n".join(blocks)
+    rules = markdown._PARSER.get_active_rules()
+    for rule in {*rules["block"], *rules["inline"], *rules["inline2"]} - NEEDED:
+        without = MarkdownIt("commonmark", {"html": True}).disable(["code", "image", "html_block", rule])
+        assert without.render(text) != markdown._PARSER.render(text), rule
+    containers = ["{}", "> {}", "- {}", "1. {}", "> - {}", "- > {}", "> > {}", "- a\n\n  - {}", "# a\n\n{}"]
+    inside = [
+        container.format(block.replace("\n", "\n" + " " * (len(container.split("\n")[-1]) - 2)))
+        for container in containers
+        for block in blocks
+    ]
+    check_copies([text, *inside])
 
 
 def test_the_pdf_shows_every_example_of_commonmark(shared_data):
