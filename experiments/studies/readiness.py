@@ -448,7 +448,7 @@ def _retention(study: Experiment) -> tuple[bool, str]:
     if found := KEEPING.search(study.consent):
         start = max(study.consent.rfind(end, 0, found.start()) for end in ".\n") + 1
         said = study.consent[start:].lstrip(" -*").split("\n")[0].partition(". ")[0]
-        return True, f"Found: “{said[:150]}”. Read whether it names how long and under which name."
+        return True, f"“{said[:150].rstrip('.')}”: read whether it names how long and under which name."
     return False, "The consent text does not say how long answers are stored, nor under which name."
 
 

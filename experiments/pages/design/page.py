@@ -17,7 +17,7 @@ from experiments.lists.build import get_design
 from experiments.lists.rounds import (
     list_rounds,
 )
-from experiments.models import Experiment, MinimalPair, Sentence
+from experiments.models import Design, Experiment, MinimalPair, Sentence
 from experiments.pages.access import get_locked_study, get_study, may_edit
 from experiments.pages.design.forms import DesignForm, RoundForm, TargetForm
 from experiments.pages.editing.conflicts import (
@@ -138,6 +138,7 @@ def preview(study: Experiment, chosen: str) -> dict[str, Any]:
         "proposals": proposals(study),
         "has_sides": shown_task(study.task).shows == "pair",
         "chosen": label,
+        "has_own_orders": get_design(study).order == Design.Order.PARTICIPANT,
         "trials": trials,
         "n_hidden": max(0, len(lists[label]) - SHOWN_TRIALS),
     }
