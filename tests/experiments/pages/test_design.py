@@ -27,7 +27,7 @@ def test_lists_are_shown_with_their_balance(client):
     client.post("/studies/agreement/design/", sent())
     page = client.get("/studies/agreement/design/?list=2").content.decode()
     assert "does not hold" not in page and "No list shows an item twice" in page
-    assert "List 2, as it will be shown" in page
+    assert "List 2, in one of its orders" in page
     assert "The keys 1 are here." in page and "No yes." in page
 
 

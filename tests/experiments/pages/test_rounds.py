@@ -48,7 +48,7 @@ def test_a_round_is_added_like_the_first_and_then_changed(client, study):
     assert (stored["without"], stored["target_judgments"], stored["max_participants"]) == (["bei"], 16, None)
     html = page(client)
     assert "No sentence or pair of an earlier round is shown again" in html and "?list=R2-1" in html
-    assert "List R2-1, as it will be shown" in client.get(f"{DESIGN}?list=R2-1").content.decode()
+    assert "List R2-1, in one of its orders" in client.get(f"{DESIGN}?list=R2-1").content.decode()
     assert set(AuditEntry.objects.values_list("action", flat=True)) >= {"round added", "round saved"}
 
 
