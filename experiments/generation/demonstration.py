@@ -135,8 +135,8 @@ def acceptable_sentences(n: int = 16_000, *, seed: int = 0, without: Collection[
         each = min(ROUND, -(-missing // len(OF_THE_CORPUS)))
         for uid in OF_THE_CORPUS:
             # A seed of its own in each round: a paradigm that is used up begins again.
-            drawn = (pair.good for pair in _pairs(uid, seed=1000 * seed + number))
-            sentences += itertools.islice((text for text in drawn if text not in excluded), each)
+            texts = (pair.good for pair in _pairs(uid, seed=1000 * seed + number))
+            sentences += itertools.islice((text for text in texts if text not in excluded), each)
     order = np.random.default_rng([seed, 33]).permutation(len(sentences))[:n]
     return [sentences[place] for place in order]
 

@@ -112,13 +112,13 @@ def ambiguity_faults(rows: Iterable[Lexeme]) -> Iterator[BadInput]:
     for row in listed:
         stated = {row.category, *row.features["homonym"]}
         for form in sorted(_citation_forms(row)):
-            others = sorted(categories[form] - stated)
-            if others:
+            further = sorted(categories[form] - stated)
+            if further:
                 yield fault(
                     row,
                     "homonym",
-                    f"{form!r} is also a form of a {others[0]}.",
-                    f"Add {others[0]} to the cell.",
+                    f"{form!r} is also a form of a {further[0]}.",
+                    f"Add {further[0]} to the cell.",
                 )
                 break
 

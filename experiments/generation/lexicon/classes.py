@@ -62,15 +62,15 @@ class ClassTree:
     def meets(self, classes: Iterable[str], expression: Sequence[str]) -> bool:
         """Return whether classes meet an expression: one of its names, none of its names with ``!``."""
         names = self._with_ancestors(tuple(classes))
-        wanted, excluded = self._terms(tuple(expression))
-        return excluded.isdisjoint(names) and not wanted.isdisjoint(names)
+        required, excluded = self._terms(tuple(expression))
+        return excluded.isdisjoint(names) and not required.isdisjoint(names)
 
     def _terms(self, expression: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
         """Return the names of an expression, those without and those with ``!``."""
         if expression not in self._expressions:
             excluded = frozenset(term[1:] for term in expression if term.startswith("!"))
-            wanted = frozenset(term for term in expression if not term.startswith("!"))
-            self._expressions[expression] = wanted, excluded
+            required = frozenset(term for term in expression if not term.startswith("!"))
+            self._expressions[expression] = required, excluded
         return self._expressions[expression]
 
     def _with_ancestors(self, classes: tuple[str, ...]) -> frozenset[str]:

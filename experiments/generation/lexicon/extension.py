@@ -45,7 +45,7 @@ def own_rows(words: Words, base: Lexicon) -> tuple[list[Lexeme], list[BadInput]]
     file, text = words
     rows: list[Lexeme] = []
     faults: list[BadInput] = []
-    known: dict[tuple[str, str], Mapping[str, str]] = {
+    known_forms: dict[tuple[str, str], Mapping[str, str]] = {
         (row.lemma, row.category): row.forms for row in base.rows if row.category in CATEGORIES
     }
     try:
@@ -55,7 +55,7 @@ def own_rows(words: Words, base: Lexicon) -> tuple[list[Lexeme], list[BadInput]]
                 raise BadInput(f"more than {MAX_ROWS:,} rows.", file=file, remedy="Make two tables.")
             _check_header(cells, file)
             try:
-                rows.append(_row(cells, known, base.language, file=file, number=number))
+                rows.append(_row(cells, known_forms, base.language, file=file, number=number))
             except BadInput as error:
                 faults.append(error)
     except BadInput as error:
@@ -75,7 +75,7 @@ def _check_header(cells: Mapping[str, str], file: str) -> None:
 
 def _row(
     cells: Mapping[str, str],
-    known: Mapping[tuple[str, str], Mapping[str, str]],
+    known_forms: Mapping[tuple[str, str], Mapping[str, str]],
     language: str,
     *,
     file: str,
@@ -86,9 +86,9 @@ def _row(
         raise fault(row, "category", f"{row.category!r} cannot be added.", f"Choose {', '.join(CATEGORIES)}.")
     inflected = is_inflected(lexicon_folder(language))
     expected = expected_forms(row.category, row.features, inflected=inflected)
-    stored = known.get((row.lemma, row.category), {})
-    given = {key: cells[key].strip() for key in FORMS if cells.get(key, "").strip()}
-    for key in given:
+    stored = known_forms.get((row.lemma, row.category), {})
+    written_forms = {key: cells[key].strip() for key in FORMS if cells.get(key, "").strip()}
+    for key in written_forms:
         if key not in expected:
             raise BadInput(
                 f"{row.lemma!r} has no form {key!r}.",
@@ -97,7 +97,7 @@ def _row(
                 column=key,
                 remedy="Empty the cell.",
             )
-    forms = {key: stored[key] for key in expected if key in stored} | given
+    forms = {key: stored[key] for key in expected if key in stored} | written_forms
     try:
         complete = build_forms(row, forms, lambda lemma, tag: "", inflected_language=inflected)
     except BadInput as error:

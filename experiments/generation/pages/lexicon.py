@@ -84,12 +84,12 @@ def contains(row: Lexeme, text: str) -> bool:
 
 def shown_features(lexicon: Lexicon, row: Lexeme) -> list[tuple[str, str]]:
     """Return what a row states beyond the defaults of its columns."""
-    shown = []
+    stated_features = []
     for name, values in row.features.items():
         stated = [value for value in values if not (name == "class" and value.startswith("="))]
         if name not in ("sound", "band") and stated and stated != [lexicon.columns[name].default]:
-            shown.append((name, " ".join(stated)))
-    return shown
+            stated_features.append((name, " ".join(stated)))
+    return stated_features
 
 
 @login_required

@@ -69,7 +69,7 @@ def paradigms(request: AuthenticatedRequest) -> HttpResponse:
     language = request.GET.get("language", "en")
     language = language if language in options else "en"
     rows = built_in(language)
-    own = OwnParadigm.objects.visible_to(request.user).select_related("owner", "lab", "study")
+    own_paradigms = OwnParadigm.objects.visible_to(request.user).select_related("owner", "lab", "study")
     context = {
         "section": "materials",
         "language": language,
@@ -80,7 +80,7 @@ def paradigms(request: AuthenticatedRequest) -> HttpResponse:
             (phenomenon.replace("_", " "), list(group))
             for phenomenon, group in groupby(rows, lambda row: row.paradigm.phenomenon)
         ],
-        "own": [(row, row.newest) for row in own],
+        "own": [(row, row.newest) for row in own_paradigms],
         "all_of_language": urlencode([("paradigm", row.address) for row in rows]),
     }
     return render(request, "experiments/paradigms.html", context)

@@ -191,14 +191,14 @@ def materials(request: AuthenticatedRequest, pk: int) -> HttpResponse:
         messages.error(request, "Not made: the materials need a name of at most 200 characters.")
         return redirect("pair-set", pk)
     try:
-        made = make_materials(row, request.user, **form.cleaned_data)
+        material_set = make_materials(row, request.user, **form.cleaned_data)
     except BadInput as error:
         messages.error(request, capfirst(str(error)))
         return redirect("pair-set", pk)
-    if isinstance(made, Job):
+    if isinstance(material_set, Job):
         return redirect("pair-set", pk)
-    messages.success(request, f"{made.name} is there. Its pairs do not change any more.")
-    return redirect("material-set", made.slug)
+    messages.success(request, f"{material_set.name} is there. Its pairs do not change any more.")
+    return redirect("material-set", material_set.slug)
 
 
 class PairForm(forms.Form):
@@ -215,26 +215,26 @@ class PairForm(forms.Form):
 def pair_page(request: AuthenticatedRequest, pk: int, pair: int) -> HttpResponse:
     """One pair: as it was drawn, what was changed by whom, and the form that changes it."""
     row = get_pair_set(request.user, pk, editing=request.method == "POST")
-    one = get_object_or_404(row.pairs, pk=pair)
-    form = PairForm(request.POST or None, initial={"good": one.good, "bad": one.bad})
+    stored_pair = get_object_or_404(row.pairs, pk=pair)
+    form = PairForm(request.POST or None, initial={"good": stored_pair.good, "bad": stored_pair.bad})
     if request.method == "POST":
         try:
-            if (is_changed := _apply_button(request, one, form)) is not None:
-                said = "is changed; the pair as drawn is kept" if is_changed else "reads so already"
-                messages.success(request, f"{one.key} {said}.")
-                return redirect(f"{reverse('pair-set', args=[pk])}?{urlencode({'q': one.key})}#rows")
+            if (is_changed := _apply_button(request, stored_pair, form)) is not None:
+                outcome = "is changed; the pair as drawn is kept" if is_changed else "reads so already"
+                messages.success(request, f"{stored_pair.key} {outcome}.")
+                return redirect(f"{reverse('pair-set', args=[pk])}?{urlencode({'q': stored_pair.key})}#rows")
         except BadInput as error:
             form.add_error(None, capfirst(str(error)))
     context = {
         "section": "materials",
         "set": row,
-        "pair": one,
+        "pair": stored_pair,
         "form": form,
-        "edits": one.edits.select_related("user"),
+        "edits": stored_pair.edits.select_related("user"),
         "may_edit": may_change(request.user, row) and row.materials is None,
         "fellow": {
-            "before": row.pairs.filter(pk__lt=one.pk).order_by("-pk").first(),
-            "after": row.pairs.filter(pk__gt=one.pk).order_by("pk").first(),
+            "before": row.pairs.filter(pk__lt=stored_pair.pk).order_by("-pk").first(),
+            "after": row.pairs.filter(pk__gt=stored_pair.pk).order_by("pk").first(),
         },
     }
     return render(request, "experiments/pair_edit.html", context, status=422 if form.errors else 200)
@@ -248,9 +248,13 @@ def _apply_button(request: AuthenticatedRequest, pair: GeneratedPair, form: Pair
     if "restore" in request.POST:
         return restore_pair(pair, request.user, reason=reason)
     if "as_drawn" in request.POST:
-        drawn = pair.fields
+        sentences_drawn = pair.fields
         return edit_pair(
-            pair, request.user, good=drawn["sentence_good"], bad=drawn["sentence_bad"], reason=reason
+            pair,
+            request.user,
+            good=sentences_drawn["sentence_good"],
+            bad=sentences_drawn["sentence_bad"],
+            reason=reason,
         )
     return edit_pair(pair, request.user, **form.cleaned_data) if form.is_valid() else None
 

@@ -275,14 +275,14 @@ class _Reader:
 
     def paradigm(self) -> Paradigm:
         """Return the checked paradigm."""
-        document, own = self.document, self.document.get("own") is True
+        document, is_own = self.document, self.document.get("own") is True
         uid = self._text("uid")
         if uid != self.path.stem:
             raise self.error(
                 "L02", f"uid is {uid!r}, the file {self.path.name}.", remedy=f"Name the file {uid}.toml."
             )
         for key, options in (("phenomenon", PHENOMENA), ("field", FIELDS)):
-            if not own and document[key] not in options:
+            if not is_own and document[key] not in options:
                 raise unknown(key, str(document[key]), options, place=self.path.name, code="L02")
         methods = self._table("methods", METHOD_KEYS)
         limits = self._table("limits", LIMIT_KEYS)

@@ -187,18 +187,18 @@ def _section(table: str, lines: Sequence[str]) -> tuple[int, int]:
     name, _, part = table.replace(" of ", ".").partition(".")
     word, _, number = name.partition(" ")
     headings = [place for place, line in enumerate(lines) if line.lstrip().startswith("[")]
-    own = [
+    places_of_table = [
         place
         for place in headings
         if re.match(rf"\s*\[+\s*{re.escape(word)}\s*[.\]]", lines[place])
         and (not number or lines[place].lstrip().startswith("[["))
     ]
-    if number.isdigit() and len(own) >= int(number):
-        own = own[int(number) - 1 :]
-    if not own:  # a key of the whole document
+    if number.isdigit() and len(places_of_table) >= int(number):
+        places_of_table = places_of_table[int(number) - 1 :]
+    if not places_of_table:  # a key of the whole document
         keys = [place for place, line in enumerate(lines) if re.match(rf"\s*{re.escape(word)}\s*=", line)]
         return (keys[0], keys[0] + 1) if keys else (len(lines), len(lines))
-    start = own[0]
+    start = places_of_table[0]
     end = next((place for place in headings if place > start), len(lines))
     key = part.split(".")[0]
     for place in range(start, end) if key else ():
@@ -388,8 +388,8 @@ def _shares(sampler: Sampler, pairs: list[Pair]) -> Iterator[Finding]:
 
 def _overlap(paradigm: Paradigm, pairs: list[Pair], comparison: Collection[str]) -> Iterator[Finding]:
     """L19: no sentence of a set that this one is compared with."""
-    others = {comparable(text) for text in comparison}
-    shared = [pair for pair in pairs if {comparable(pair.good), comparable(pair.bad)} & others]
+    compared = {comparable(text) for text in comparison}
+    shared = [pair for pair in pairs if {comparable(pair.good), comparable(pair.bad)} & compared]
     if shared:
         yield _build_finding(
             "L19", paradigm, "a sentence stands in the comparison set", shared, "Use another seed or frame."

@@ -140,8 +140,8 @@ def two_prefix(
     The word is the target if there is one, else the one at ``place`` among the words after the difference.
     """
     shared = list(zip(change.good[change.good_end :], change.bad[change.bad_end :], strict=True))
-    if wanted := target.casefold().split(" ")[0]:
-        shared = [(word, other) for word, other in shared if word.text.casefold() == wanted]
+    if target_word := target.casefold().split(" ")[0]:
+        shared = [(word, other) for word, other in shared if word.text.casefold() == target_word]
         place = 0
     if place >= len(shared):
         return None

@@ -449,11 +449,15 @@ class Sampler:
 
     def _start(self, values: dict[str, str], rng: np.random.Generator | None) -> _Draw:
         """Begin a draw: the variables, and for each another value of its domain."""
-        others = {}
+        alternatives = {}
         for name, domain in self.paradigm.draw.items():
-            rest = [value for value in domain if value != values[name]]
-            others[f"!{name}"] = rest[int(rng.random() * len(rest))] if rng and len(rest) > 1 else rest[0]
-        return _Draw({**values, **others})
+            other_values = [value for value in domain if value != values[name]]
+            alternatives[f"!{name}"] = (
+                other_values[int(rng.random() * len(other_values))]
+                if rng and len(other_values) > 1
+                else other_values[0]
+            )
+        return _Draw({**values, **alternatives})
 
     def _draw_lexemes(
         self, frame: Frame, values: dict[str, str], rng: np.random.Generator, *, level: int | None
@@ -602,8 +606,8 @@ class Sampler:
         if value.startswith("!$"):
             name = value[2:]
             if name in self.paradigm.draw:
-                rest = [entry for entry in self.paradigm.draw[name] if entry != draw.values[name]]
-                return _either(self.masks.with_value(column, entry) for entry in rest)
+                other_values = [entry for entry in self.paradigm.draw[name] if entry != draw.values[name]]
+                return _either(self.masks.with_value(column, entry) for entry in other_values)
             has_value = ~self.masks.with_value(column, "none")
             bound = draw.values.get(name)
             return has_value & ~self.masks.with_value(column, bound) if bound else has_value
@@ -808,26 +812,26 @@ def edited_row(row: Mapping[str, Any], good: str, bad: str, language: Language) 
     the one of the drawn pair, or the word that stands in its place. Where words are written together, the
     new sentences have no segmentation: their characters are compared, and the segmentation is left out.
     """
-    segments, others = (text if language.joiner else " ".join(text) for text in (good, bad))
-    change = difference(segments, others, language)
+    good_segments, bad_segments = (text if language.joiner else " ".join(text) for text in (good, bad))
+    change = difference(good_segments, bad_segments, language)
     derived = (
         *("segmentation_good", "segmentation_bad"),
         *("one_prefix_prefix", "one_prefix_word_good", "one_prefix_word_bad"),
         *("two_prefix_prefix_good", "two_prefix_prefix_bad", "two_prefix_word"),
     )
-    kept = {name: value for name, value in row.items() if name not in derived}
-    one = one_prefix(good, change) if row.get("one_prefix_method") else None
+    unchanged = {name: value for name, value in row.items() if name not in derived}
+    one_prefix_columns = one_prefix(good, change) if row.get("one_prefix_method") else None
     two = None
     if row.get("two_prefix_method"):
         two = two_prefix(good, bad, change, row["two_prefix_word"])
         two = two or two_prefix(good, bad, change, place=_target_place(row, language))
     return {
-        **kept,
+        **unchanged,
         "sentence_good": good,
         "sentence_bad": bad,
-        **(one or {}),
+        **(one_prefix_columns or {}),
         **(two or {}),
-        "one_prefix_method": one is not None,
+        "one_prefix_method": one_prefix_columns is not None,
         "two_prefix_method": two is not None,
         "critical_good": change.span(change.good, change.good_end),
         "critical_bad": change.span(change.bad, change.bad_end),

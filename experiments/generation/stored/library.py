@@ -284,13 +284,13 @@ class Choice:
     @property
     def entry(self) -> dict[str, Any]:
         """Its record in a set."""
-        own = {"own": self.version.paradigm_id, "version": self.version.number} if self.version else {}
+        origin = {"own": self.version.paradigm_id, "version": self.version.number} if self.version else {}
         return {
             "uid": self.paradigm.uid,
             "language": self.paradigm.language.tag,
             "sha256": self.paradigm.sha256,
             "lexicon": self.lexicon.version,
-            **own,
+            **origin,
         }
 
 
@@ -311,10 +311,12 @@ def select_paradigms(user: User, addresses: list[str]) -> list[Choice]:
 def _choice(user: User, address: str) -> Choice:
     kind, _, name = address.partition(":")
     if kind == OWN:
-        own = OwnParadigm.objects.visible_to(user).filter(pk=int(name) if name.isdecimal() else 0).first()
-        if own is None:
+        own_paradigm = (
+            OwnParadigm.objects.visible_to(user).filter(pk=int(name) if name.isdecimal() else 0).first()
+        )
+        if own_paradigm is None:
             raise BadInput(f"there is no paradigm {address!r} for you.")
-        return build_choice(own.newest)
+        return build_choice(own_paradigm.newest)
     return built_in_choice(kind, name)
 
 
@@ -338,7 +340,9 @@ def starting_text(address: str, user: User) -> str:
     """Return the text of a paradigm that an own one begins with."""
     kind, _, name = address.partition(":")
     if kind == OWN:
-        own = OwnParadigm.objects.visible_to(user).filter(pk=int(name) if name.isdecimal() else 0).first()
-        return own.newest.text if own else ""
+        own_paradigm = (
+            OwnParadigm.objects.visible_to(user).filter(pk=int(name) if name.isdecimal() else 0).first()
+        )
+        return own_paradigm.newest.text if own_paradigm else ""
     row = built_in_paradigm(kind, name)
     return read_source(name, language=kind).decode() if row else ""

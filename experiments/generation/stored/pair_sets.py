@@ -99,7 +99,7 @@ def create_pair_set(
         raise BadInput(f"you have {MAX_SETS} sets of pairs.", remedy="Delete some.")
     is_immediate = n * len(choices) <= MAX_IMMEDIATE
     # Before the transaction, because it takes a while and an error leaves nothing behind.
-    drawn = _draw(choices, n=n, seed=seed) if is_immediate else []
+    draws = _draw(choices, n=n, seed=seed) if is_immediate else []
     with transaction.atomic():
         pair_set = PairSet.objects.create(
             owner=user,
@@ -112,7 +112,7 @@ def create_pair_set(
         if lab is not None or study is not None:
             share(pair_set, user, lab=lab, study=study)
         if is_immediate:
-            _store(pair_set, drawn)
+            _store(pair_set, draws)
         else:
             pair_set.job = enqueue(DRAW, {"pair_set": pair_set.pk}, user=user, key=f"{DRAW}:{pair_set.pk}")
             pair_set.save(update_fields=["job"])
@@ -123,12 +123,12 @@ def _draw(
     choices: list[Choice], *, n: int, seed: int, report: Report = lambda done, total, message: None
 ) -> list[tuple[str, str, str, str, str]]:
     """Draw n pairs of each paradigm: key, paradigm, both sentences, and the row as JSON, which is small."""
-    drawn = []
+    draws = []
     for place, choice in enumerate(choices):
         report(place, len(choices), choice.paradigm.uid)
         pairs = sample_pairs(choice.paradigm, n, seed=seed, lexicon=choice.lexicon, seconds=SECONDS_EACH)
         uid = choice.paradigm.uid
-        drawn += [
+        draws += [
             (
                 f"{uid}:{row['pairID']}",
                 uid,
@@ -138,12 +138,12 @@ def _draw(
             )
             for row in pairs
         ]
-    return drawn
+    return draws
 
 
-def _store(pair_set: PairSet, drawn: list[tuple[str, str, str, str, str]]) -> None:
+def _store(pair_set: PairSet, draws: list[tuple[str, str, str, str, str]]) -> None:
     columns = ["pair_set", "key", "paradigm", "good", "bad", "fields", "is_struck"]
-    insert_rows(GeneratedPair, columns, [(pair_set.pk, *row, False) for row in drawn])
+    insert_rows(GeneratedPair, columns, [(pair_set.pk, *row, False) for row in draws])
     pair_set.drawn_at = timezone.now()
     pair_set.save(update_fields=["drawn_at"])
 
@@ -153,11 +153,11 @@ def draw_pairs(run: Run) -> None:
     """Draw outside the transaction; store in the transaction that finishes the job."""
     pair_set = _existing(run.arguments["pair_set"])
     choices = [_recorded_choice(entry) for entry in pair_set.recipe]
-    drawn = _draw(choices, n=pair_set.n_each, seed=pair_set.seed, report=run.progress)
+    draws = _draw(choices, n=pair_set.n_each, seed=pair_set.seed, report=run.progress)
     run.progress(len(choices), len(choices), "storing")
     with run.finishing() as result:
-        _store(pair_set, drawn)
-        result.update({"pair_set": pair_set.pk, "name": pair_set.name, "pairs": len(drawn)})
+        _store(pair_set, draws)
+        result.update({"pair_set": pair_set.pk, "name": pair_set.name, "pairs": len(draws)})
 
 
 def _existing(pk: int) -> PairSet:
@@ -273,10 +273,10 @@ def current_rows(pair_set: PairSet) -> Iterator[dict[str, Any]]:
         edits.setdefault(edit.pair_id, []).append(described_edit(edit))
     for pair in pair_set.pairs.iterator(chunk_size=2000):
         row = dict(pair.fields)
-        drawn = (row["sentence_good"], row["sentence_bad"])
-        if (pair.good, pair.bad) != drawn:
+        original = (row["sentence_good"], row["sentence_bad"])
+        if (pair.good, pair.bad) != original:
             row = edited_row(row, pair.good, pair.bad, language)
-            row |= {"drawn_good": drawn[0], "drawn_bad": drawn[1]}
+            row |= {"drawn_good": original[0], "drawn_bad": original[1]}
         if pair.pk in edits:
             row |= {"edits": edits[pair.pk]}
         if pair.is_struck:

@@ -125,12 +125,13 @@ def sampled_keys(pair_set: PairSet) -> list[str]:
         keys.setdefault(paradigm, []).append(key)
     rng = np.random.default_rng([pair_set.seed, PAIRS])
     sampled = []
-    for paradigm, own in keys.items():
-        if len(own) < PAIRS:
+    for paradigm, pair_keys in keys.items():
+        if len(pair_keys) < PAIRS:
             raise BadInput(
-                f"{paradigm} has {len(own)} pairs that are not struck.", remedy=f"{PAIRS} of each are needed."
+                f"{paradigm} has {len(pair_keys)} pairs that are not struck.",
+                remedy=f"{PAIRS} of each are needed.",
             )
-        sampled += [own[place] for place in sorted(rng.choice(len(own), PAIRS, replace=False))]
+        sampled += [pair_keys[place] for place in sorted(rng.choice(len(pair_keys), PAIRS, replace=False))]
     return sampled
 
 

@@ -109,16 +109,16 @@ def without_marks(form: str) -> str:
     (True, 'cantó')
     """
     decomposed = unicodedata.normalize("NFD", form)
-    kept = []
+    characters = []
     base = ""
     for character in decomposed:
         is_mark = any(ord(character) in marks for marks in OPTIONAL_MARKS)
         is_stress = character in "\u0300\u0301" and "\u0400" <= base <= "\u04ff"
         if not is_mark and not is_stress:
-            kept.append(character)
+            characters.append(character)
         if not unicodedata.combining(character):
             base = character
-    return unicodedata.normalize("NFC", "".join(kept))
+    return unicodedata.normalize("NFC", "".join(characters))
 
 
 def read_inflections(
@@ -158,8 +158,8 @@ def _table_cells(path: Path, language: str) -> Iterator[tuple[str, Cell]]:
     file = str(path)
     for row, line in _lines(path):
         cells = line.split("\t")
-        if row == 1 and (named := _header(cells, file)):
-            columns = named
+        if row == 1 and (header := _header(cells, file)):
+            columns = header
             continue
         if len(cells) <= max(columns.values()):
             raise BadInput(
@@ -217,17 +217,17 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 def _conllu_cells(path: Path, language: str) -> Iterator[tuple[str, Cell]]:
     """Yield the words of a treebank, but no clitics, misspellings, abbreviations and foreign words."""
     for sentence in read_conllu(path):
-        inside = 0
+        last_of_range = 0
         for offset, line in enumerate(sentence.lines):
-            number, _, rest = line.partition("\t")
+            number, _, tail = line.partition("\t")
             if line.startswith("#") or "." in number:
                 continue
             if "-" in number:
-                inside = int(number.partition("-")[2])
+                last_of_range = int(number.partition("-")[2])
                 continue
-            form, lemma, upos, _, feats = rest.split("\t")[:5]
+            form, lemma, upos, _, feats = tail.split("\t")[:5]
             bundle = features(feats)
-            if int(number) <= inside or not form[0].isalpha() or lemma == "_" or upos not in CLASSES:
+            if int(number) <= last_of_range or not form[0].isalpha() or lemma == "_" or upos not in CLASSES:
                 continue
             if bundle.keys() & {"Typo", "Abbr", "Foreign"}:
                 continue
@@ -246,10 +246,10 @@ def read_bundle(text: str) -> tuple[str, Features]:
     ('V', [('Number', 'Sing'), ('Person', '3'), ('Tense', 'Pres')])
     """
     if "=" in text or text in ("", "_") or text in CLASSES:
-        upos, _, rest = text.replace("#", "|", 1).partition("|")
+        upos, _, tail = text.replace("#", "|", 1).partition("|")
         if "=" in upos or upos in ("", "_"):
             return "", features(text or "_")
-        return CLASSES.get(upos, upos), features(rest or "_")
+        return CLASSES.get(upos, upos), features(tail or "_")
     return _unimorph(text)
 
 
@@ -276,6 +276,6 @@ def _unimorph(text: str) -> tuple[str, Features]:
             names = [tag]
         for name in names:
             for value in name.strip("{}").replace("/", "+").split("+"):
-                feature, ours = UNIMORPH.get(value, (f"UniMorph-{value}", value))
-                bundle.setdefault(feature, set()).add(ours)
+                feature, own_value = UNIMORPH.get(value, (f"UniMorph-{value}", value))
+                bundle.setdefault(feature, set()).add(own_value)
     return CLASSES.get(pos, pos), {name: frozenset(values) for name, values in bundle.items()}

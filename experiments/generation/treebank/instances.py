@@ -183,11 +183,11 @@ class _Tree:
             collected.features_seen |= occurrence.features.keys()
             if word.upos in NOMINAL:
                 self._count_reading(occurrence, collected)
-        for relation, wanted in relations:
+        for relation, phenomena_of_relation in relations:
             for at in relation.pattern.places(self.sentence):
                 position = relation.agreeing(self.sentence, at)
                 reason = self._structural(relation, {**at, AGREEING: position}, position)
-                for phenomenon, feature in wanted:
+                for phenomenon, feature in phenomena_of_relation:
                     if reason:
                         collected.drops[phenomenon][reason] += 1
                     else:
@@ -232,11 +232,11 @@ class _Tree:
         if self.sentence.words[place - 1].upos in NAMED:
             for name, default in relation.defaults.items():
                 bundle.setdefault(name, frozenset((default,)))
-        value, shown = bundle.get(feature, frozenset()), agreeing.features.get(feature, frozenset())
+        value, agreeing_value = bundle.get(feature, frozenset()), agreeing.features.get(feature, frozenset())
         if len(value) != 1:
             drops[f"controller has no single {feature}"] += 1
             return
-        if len(shown) != 1:
+        if len(agreeing_value) != 1:
             drops[f"agreeing word has no single {feature}"] += 1
             return
         ends = relation.controller[0].upper(), relation.swap[0].upper()
@@ -244,7 +244,7 @@ class _Tree:
         right = next(iter(value))
         counts = collected.agreement[phenomenon, right, order]
         counts[1] += 1
-        if value != shown:
+        if value != agreeing_value:
             drops["annotations conflict"] += 1
             return
         counts[0] += 1

@@ -85,16 +85,16 @@ def treebank_pairs(
         if candidates and n_candidates < MIN_PAIRS:
             drops[f"fewer than {MIN_PAIRS} pairs of the phenomenon"] += n_candidates
             candidates = []
-        kept = _draw_balanced(candidates, per_condition, seed, phenomenon)
-        if len(kept) < len(candidates):
-            drops["balance"] += len(candidates) - len(kept)
+        selection = _draw_balanced(candidates, per_condition, seed, phenomenon)
+        if len(selection) < len(candidates):
+            drops["balance"] += len(candidates) - len(selection)
         rows += [
             _row(candidate, weight, number, relation, origin, seed)
-            for number, (candidate, weight) in enumerate(kept)
+            for number, (candidate, weight) in enumerate(selection)
         ]
-        conditions = Counter(candidate.condition for candidate, _ in kept)
+        conditions = Counter(candidate.condition for candidate, _ in selection)
         summaries.append({
-            "phenomenon": phenomenon, "title": relation.title, "pairs": len(kept), "found": n_candidates,
+            "phenomenon": phenomenon, "title": relation.title, "pairs": len(selection), "found": n_candidates,
             "dropped": dict(drops.most_common()), "agreement": list(agreement.values()),
             "conditions": [
                 {"condition": condition, "pairs": number, "reported": number >= MIN_REPORTED}
@@ -154,7 +154,7 @@ def _candidates(
     instances = collected.instances[phenomenon]
     values = sorted({instance.value for instance in instances})
     candidates: list[Candidate] = []
-    seen: set[tuple[str, str]] = set()
+    sentences_so_far: set[tuple[str, str]] = set()
     for instance in instances:
         status = agreement[instance.value, instance.order]["status"]
         if status == "no":
@@ -170,10 +170,10 @@ def _candidates(
                 drops[swap.reason] += 1
                 continue
             candidate = Candidate(instance, wrong, swap.form, status)
-            if (instance.text, candidate.bad) in seen:
+            if (instance.text, candidate.bad) in sentences_so_far:
                 drops["repeated pair"] += 1
                 continue
-            seen.add((instance.text, candidate.bad))
+            sentences_so_far.add((instance.text, candidate.bad))
             candidates.append(candidate)
     return candidates
 
@@ -199,8 +199,8 @@ def _draw_balanced(
     places: defaultdict[str, list[int]] = defaultdict(list)
     for place in np.argsort(-keys, kind="stable"):
         places[candidates[place].condition].append(int(place))
-    kept = sorted(place for some in places.values() for place in some[: per_condition or None])
-    return [(candidates[place], float(np.exp(log_weights[place]))) for place in kept]
+    selection = sorted(place for some in places.values() for place in some[: per_condition or None])
+    return [(candidates[place], float(np.exp(log_weights[place]))) for place in selection]
 
 
 def _traits(candidate: Candidate) -> tuple[Any, ...]:

@@ -92,11 +92,11 @@ def _fold_form(form: str, language: str, is_bare: bool) -> str:
 
 def _expected_features(instance: Instance) -> Features:
     """Return the features of the agreeing word, with those of its controller that it does not mark."""
-    ours = dict(instance.agreeing.features)
+    expected_features = dict(instance.agreeing.features)
     for name in AGREEMENT:
         if name in instance.controller.features:
-            ours.setdefault(name, instance.controller.features[name])
-    return ours
+            expected_features.setdefault(name, instance.controller.features[name])
+    return expected_features
 
 
 def _is_compatible(first: Features, second: Features, names: Iterable[str] | None = None) -> bool:
@@ -136,20 +136,22 @@ def _is_ambiguous(
     """Whether the controller's form has the wrong value, too, in the table or in the treebank."""
     controller, feature = instance.controller, instance.feature
     spelling = _Spelling(controller.form, language)
-    others = [name for name in controller.features if name != feature]
+    other_features = [name for name in controller.features if name != feature]
     for cell in table.of(controller.lemma, controller.category):
         if (
             spelling.of(cell.form) == spelling.form
             and wrong in cell.features.get(feature, ())
             and all(
-                cell.features[name] & controller.features[name] for name in others if name in cell.features
+                cell.features[name] & controller.features[name]
+                for name in other_features
+                if name in cell.features
             )
         ):
             return True
     case = ",".join(sorted(controller.features.get("Case", ())))
     key = fold(controller.form, language), controller.lemma, controller.category, case, feature
-    seen, seen_wrong = collected.attested[*key, instance.value], collected.attested[*key, wrong]
-    return seen_wrong > 0 and seen_wrong >= math.ceil(AMBIGUOUS_SHARE * (seen + seen_wrong))
+    n_right, n_wrong = collected.attested[*key, instance.value], collected.attested[*key, wrong]
+    return n_wrong > 0 and n_wrong >= math.ceil(AMBIGUOUS_SHARE * (n_right + n_wrong))
 
 
 def _match_spelling(form: str, model: str, language: str) -> str:
