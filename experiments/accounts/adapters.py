@@ -1,7 +1,7 @@
 """Accounts: sign-up, login and second-factor forms, and time zones."""
 
+import functools
 from collections.abc import Mapping
-from functools import cache
 from typing import Any, ClassVar
 from zoneinfo import available_timezones
 
@@ -12,8 +12,10 @@ from allauth.account.models import EmailAddress
 from allauth.account.stages import EmailVerificationStage
 from allauth.core import context
 from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.core.internal.cryptokit import normalize_user_code
 from allauth.core.ratelimit import respond_429
-from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.mfa import app_settings as mfa_settings
+from allauth.mfa.adapter import DefaultMFAAdapter, get_adapter
 from allauth.mfa.base import forms as mfa_forms
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.forms import ActivateTOTPForm
@@ -21,6 +23,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import MinimumLengthValidator
 from django.contrib.auth.signals import user_logged_in
+from django.core.cache import cache
 from django.core.exceptions import ImproperlyConfigured, PermissionDenied, ValidationError
 from django.dispatch import receiver
 from django.forms import Field
@@ -37,6 +40,7 @@ log = structlog.get_logger(__name__)
 INVITATION = "invitation"  # key in the login session: the token of an opened invitation
 #: Messages without which the visitor cannot go on; others only tell of a change that is made already.
 NEEDED_MESSAGES = ("/password_reset_key", "/email_confirmation", "/email_confirmation_signup")
+CODE_VALID_S = (2 * mfa_settings.TOTP_TOLERANCE + 1) * mfa_settings.TOTP_PERIOD
 CODE_LABEL = "Six digits of the app, or a recovery code"
 TIME_ZONE = "time_zone"  # key in the login session, and name of the cookie that a page's script sets
 
@@ -190,25 +194,43 @@ class ForgottenPasswordForm(_Labelled, forms.ResetPasswordKeyForm):  # type: ign
     labels = {"password1": "New password", "password2": "New password again"}
 
 
-class SecondFactorForm(_Labelled, mfa_forms.AuthenticateForm):  # type: ignore[misc]  # allauth has no stubs
+class _EachCodeOnce:
+    """Refuses a code of the app that was used before.
+
+    allauth forgets used codes after one period of 30 seconds, but accepts a code for ``MFA_TOTP_TOLERANCE``
+    periods before and after its own.
+    """
+
+    user: User
+
+    def clean_code(self) -> str:
+        """Check the code, then mark it as used for as long as it is valid."""
+        code: str = super().clean_code()  # type: ignore[misc]  # of the forms of allauth
+        key = f"second-factor-used-{self.user.pk}-{normalize_user_code(code)}"
+        if not cache.add(key, True, timeout=CODE_VALID_S):
+            raise get_adapter().validation_error("incorrect_code")
+        return code
+
+
+class SecondFactorForm(_Labelled, _EachCodeOnce, mfa_forms.AuthenticateForm):  # type: ignore[misc]  # allauth has no stubs
     """At the login."""
 
     labels = {"code": CODE_LABEL}
 
 
-class SecondFactorAgainForm(_Labelled, mfa_forms.ReauthenticateForm):  # type: ignore[misc]  # allauth has no stubs
+class SecondFactorAgainForm(_Labelled, _EachCodeOnce, mfa_forms.ReauthenticateForm):  # type: ignore[misc]  # allauth has no stubs
     """Asked again before a change that affects the account's protection."""
 
     labels = {"code": CODE_LABEL}
 
 
-class TurnOnForm(_Labelled, ActivateTOTPForm):  # type: ignore[misc]  # allauth has no stubs
+class TurnOnForm(_Labelled, _EachCodeOnce, ActivateTOTPForm):  # type: ignore[misc]  # allauth has no stubs
     """The first code of a newly configured app."""
 
     labels = {"code": "Six digits of the app"}
 
 
-@cache
+@functools.cache
 def time_zone_names() -> frozenset[str]:
     """Return the names of the time zone database, apart from administrative ones."""
     hidden = ("Etc/", "SystemV/", "posix", "right/")

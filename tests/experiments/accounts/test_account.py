@@ -179,6 +179,30 @@ def digits(secret: str) -> str:
     return auth.format_hotp_value(auth.hotp_value(secret, int(time.time()) // 30))
 
 
+def test_a_code_of_the_app_opens_an_account_once_for_as_long_as_it_is_valid(client, monkeypatch):
+    """It is valid for one period of 30 seconds before and after its own."""
+    clock, secret = [time.time() // 30 * 30 + 1], auth.generate_totp_secret()
+    monkeypatch.setattr("time.time", lambda: clock[0])
+    monkeypatch.setattr("experiments.operation.database_cache.time", lambda: clock[0])
+    auth.TOTP.activate(cast.ada(), secret)
+    clock[0] += 30
+    code = digits(secret)
+    clock[0] -= 30  # the telephone's clock is ahead
+
+    def can_log_in(code):
+        client.logout()
+        client.post("/accounts/login/", {"login": "ada", "password": "ada-password"})
+        client.post("/accounts/2fa/authenticate/", {"code": code})
+        return client.get("/account/").status_code == 200
+
+    assert can_log_in(code)
+    for _ in range(2):
+        clock[0] += 29
+        assert not can_log_in(f"{code[:3]} {code[3:]}")
+    clock[0] += 3
+    assert not can_log_in(code) and can_log_in(digits(secret))
+
+
 @pytest.mark.parametrize("is_open", [True, False])
 def test_an_unknown_address_is_answered_with_how_accounts_are_created(client, settings, mailoutbox, is_open):
     settings.OPEN_SIGNUP = is_open

@@ -37,6 +37,17 @@ def test_the_account_lists_logins_by_browser_and_stores_no_address():
         assert "203.0.113.9" not in str(row.get_decoded()) and "140.0" not in str(row.get_decoded())
 
 
+def test_the_cookie_is_kept_from_scripts_and_other_sites_and_a_closed_account_opens_nothing():
+    ada = cast.ada()
+    browser = logged_in()
+    cookie = browser.cookies["sessionid"]
+    assert cookie["httponly"] and cookie["samesite"] == "Lax" and len(cookie.value) >= 22
+    assert is_logged_in(browser)
+    ada.is_active = False
+    ada.save(update_fields=["is_active"])
+    assert not is_logged_in(browser)
+
+
 def test_one_login_or_all_others_are_ended():
     cast.ada()
     cast.ben()
