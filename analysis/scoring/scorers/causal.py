@@ -12,7 +12,7 @@ from ..model_uri import ANSWERS, EOS, QUESTION, SPACE, ModelURI, Option
 from ..neural.chat import answer_ids, chat_ids, read_chat_template, template_warnings
 from ..neural.failures import Failures
 from ..neural.texts import Encoded, encode
-from ..neural.vocabulary import begin_mark, n_rows
+from ..neural.vocabulary import begin_marks, begin_warning, n_rows
 from .transformer import TOKEN_OPTIONS, TransformerScorer
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ BOUNDARY = Option(
 BOS = Option(
     "bos",
     "Mark before a sentence",
-    "Causal models: auto (the model’s beginning mark, else its end mark, else none), bos, eos or none.",
+    "Causal models: auto (what the tokenizer writes, else its bos token, else eos), bos, eos or none.",
     ("auto", "bos", "eos", "none"),
 )
 PATH = Option(
@@ -63,10 +63,11 @@ class CausalScorer(TransformerScorer):
             "answers": options["answers"],
             "read": "log probability of the answer's tokens",
         }
-        self.start, start_name = begin_mark(self.tokenizer, options["bos"])
-        if self.start is not None and self.start >= n_rows(self.model):
+        self.start, start_name = begin_marks(self.tokenizer, options["bos"])
+        self.warnings = [*self.warnings, *begin_warning(self.tokenizer, self.start)]
+        if max(self.start, default=-1) >= n_rows(self.model):
             raise BadInput(
-                f"the beginning mark is token {self.start}, the model knows {n_rows(self.model)}.",
+                f"the beginning mark is token {max(self.start)}, the model knows {n_rows(self.model)}.",
                 remedy="Give the tokenizer that the model was trained with, or bos=none.",
             )
         self.end = self._end() if options["eos"] == "yes" else None
@@ -80,7 +81,7 @@ class CausalScorer(TransformerScorer):
             uri,
             loaded,
             method="ll",
-            bos=self.start is not None,
+            bos=bool(self.start),
             eos=self.end is not None,
             options={"start": start_name, "space": options["space"], "boundary": options["boundary"]},
             # In half precision the first version scored some architectures by a path that is wrong for them.
@@ -101,7 +102,7 @@ class CausalScorer(TransformerScorer):
         logprobs = self._logprobs(encoded, failures, progress=progress)
         scored = self._scored_ids(encoded)
         is_failed = [tuple(row) in failures.reasons for row in encoded.ids]
-        no_first = np.uint8(FLAG_NO_FIRST if self.start is None else 0)
+        no_first = np.uint8(0 if self.start else FLAG_NO_FIRST)
         return self._columns(
             sentences,
             logprobs,
@@ -156,7 +157,7 @@ class CausalScorer(TransformerScorer):
         """Return the characters of each scored token; the end of the sentence has an empty span."""
         if encoded.spans is None:
             return None
-        first = 0 if self.start is not None else 1
+        first = 0 if self.start else 1
         return [
             [*spans[first:], *([(len(sentence), len(sentence))] if self.end is not None else [])]
             for sentence, spans in zip(encoded.sentences, encoded.spans, strict=True)
@@ -164,11 +165,11 @@ class CausalScorer(TransformerScorer):
 
     def _scored_ids(self, encoded: Encoded) -> list[list[int]]:
         """Return the scored tokens of each sentence."""
-        first, last = 0 if self.start is not None else 1, [] if self.end is None else [self.end]
+        first, last = 0 if self.start else 1, [] if self.end is None else [self.end]
         return [[*row[first:], *last] if row else [] for row in encoded.ids]
 
     def _encode(self, sentences: Sequence[str]) -> Encoded:
-        n_marks = (self.start is not None) + (self.end is not None)
+        n_marks = len(self.start) + (self.end is not None)
         return encode(
             self.tokenizer,
             sentences,
@@ -189,7 +190,9 @@ class CausalScorer(TransformerScorer):
 
         def run(rows: Sequence[tuple[int, ...]]) -> list[Floats]:
             # The path is chosen for these: a sentence that fails must not end the test of the others.
-            return self._run([[*self._with_start(row), *end] for row in rows], progress=progress)
+            values = self._run([[*self._with_start(row), *end] for row in rows], progress=progress)
+            # Of several marks all but the first have a probability, which is not the sentence's.
+            return [row[max(0, len(self.start) - 1) :] for row in values]
 
         logprobs = dict(zip(distinct, failures.run(run, distinct, missing=np.empty(0)), strict=True))
         return [logprobs.get(row, np.empty(0)) for row in rows]
@@ -204,7 +207,7 @@ class CausalScorer(TransformerScorer):
         return chosen.path.run(sequences, progress=progress)
 
     def _with_start(self, ids: Sequence[int]) -> list[int]:
-        return [*([] if self.start is None else [self.start]), *ids]
+        return [*self.start, *ids]
 
     def _boundaries(self) -> list[int]:
         from ..neural.boundaries import boundary_tokens

@@ -15,7 +15,7 @@ from ..base import Progress, Scores
 from ..model_uri import SPACE, ModelURI, Option
 from ..neural.failures import Failures, refuse_unrunnable
 from ..neural.texts import Encoded, encode
-from ..neural.vocabulary import n_rows
+from ..neural.vocabulary import n_rows, outer_marks
 from ..words.tokens import WORD_RULES
 from .transformer import TOKEN_OPTIONS, TransformerScorer
 
@@ -112,8 +112,6 @@ class MaskedScorer(TransformerScorer):
     OPTIONS: ClassVar[tuple[Option, ...]] = (METHOD, WORDS, SPACE, *TOKEN_OPTIONS)
     AUTO_CLASS = "AutoModelForMaskedLM"
     PREFIX = ""  # before the method's name
-    start: int | None = None
-    end: int | None = None  # the end of a sentence is not scored
 
     def __init__(self, uri: ModelURI) -> None:
         options, loaded = self._open(uri)
@@ -127,7 +125,7 @@ class MaskedScorer(TransformerScorer):
                 remedy="Add method=pll to the model URI, or use a model with a fast tokenizer.",
             )
         before, after = self._marks()
-        refuse_unrunnable(self.model, [*before, self.tokenizer.mask_token_id, *after], uri.target)
+        refuse_unrunnable(self.model, [*before, self.mask, *after], uri.target)
         self.chosen: Chosen[Any] | None = None
         self.spec = self._build_spec(
             uri,
@@ -239,9 +237,4 @@ class MaskedScorer(TransformerScorer):
 
     def _marks(self) -> tuple[list[int], list[int]]:
         """Return the marks that the tokenizer adds before and after a sentence."""
-        bare = self.tokenizer("a", add_special_tokens=False)["input_ids"]
-        marked: list[Any] = self.tokenizer("a")["input_ids"]
-        for start in range(len(marked) - len(bare) + 1):
-            if marked[start : start + len(bare)] == bare:
-                return marked[:start], marked[start + len(bare) :]
-        return [], []
+        return outer_marks(self.tokenizer)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import BadInput
 from ..model_uri import Option
-from ..neural.vocabulary import begin_mark, n_rows
+from ..neural.vocabulary import begin_marks, n_rows
 from .masked import MaskedScorer
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ class MNTPScorer(MaskedScorer):
 
     def _mask(self, options: dict[str, str], name: str) -> int:
         """Return the token that masks others, after testing that the model sees later tokens."""
-        self.start, _ = begin_mark(self.tokenizer, "auto")
-        if self.start is None:
+        self.before, _ = begin_marks(self.tokenizer, "auto")
+        if not self.before:
             raise BadInput(
                 f"{name!r} has no beginning mark, at which its first token could be predicted.",
                 remedy="Use hf-causal: for causal models.",
@@ -60,7 +60,7 @@ class MNTPScorer(MaskedScorer):
         return int(token)
 
     def _marks(self) -> tuple[list[int], list[int]]:
-        return ([] if self.start is None else [self.start]), []
+        return self.before, []
 
     def _choose(self, copies: "Sequence[Copy]") -> "Chosen[Any]":
         from ..neural.probe import Chosen

@@ -12,7 +12,7 @@ from ..base import FLAG_TOO_LONG, Progress, Scores, flag_where
 from ..model_uri import EOS, ModelURI
 from ..neural.failures import Failures
 from ..neural.texts import Encoded, encode
-from ..neural.vocabulary import n_rows
+from ..neural.vocabulary import n_target_rows, outer_marks, target_side
 from .transformer import TOKEN_OPTIONS, TransformerScorer
 
 Floats = npt.NDArray[np.float64]
@@ -43,7 +43,8 @@ class Seq2SeqScorer(TransformerScorer):
 
     def __init__(self, uri: ModelURI) -> None:
         options, loaded = self._open(uri)
-        self.before, after = _marks(self.tokenizer)
+        self.source_tokenizer, self.tokenizer = self.tokenizer, target_side(self.tokenizer)
+        self.before, after = outer_marks(self.tokenizer)
         if options["eos"] == "yes" and not after:
             raise BadInput("the tokenizer ends no target.", remedy="Remove eos=yes.")
         self.end = after[-1] if options["eos"] == "yes" else None
@@ -99,7 +100,7 @@ class Seq2SeqScorer(TransformerScorer):
     ) -> Scores:
         encoded = self._encode(sentences)
         texts = [source.lower() if self.lower else source for source in sources]
-        source_ids = [list(row) for row in self.tokenizer(texts)["input_ids"]] if texts else []
+        source_ids = [list(row) for row in self.source_tokenizer(texts)["input_ids"]] if texts else []
         # A source longer than the encoder takes makes the sentence too long, like a long sentence.
         is_usable = encoded.is_scorable & np.array(
             [len(row) <= self.max_tokens for row in source_ids], dtype=np.bool_
@@ -141,7 +142,7 @@ class Seq2SeqScorer(TransformerScorer):
             sentences,
             lower=self.lower,
             max_tokens=max(0, self.max_tokens - len(self.before) - 1 - (self.end is not None)),
-            n_rows=n_rows(self.model),
+            n_rows=n_target_rows(self.model),
         )
 
     def _run(
@@ -196,13 +197,3 @@ def _start(model: Any, name: str) -> int:
         f"the model {name!r} does not say with which token its decoder begins.",
         remedy="Set decoder_start_token_id in its configuration.",
     )
-
-
-def _marks(tokenizer: Any) -> tuple[list[int], list[int]]:
-    """Return the marks that the tokenizer adds before and after a target."""
-    bare = tokenizer(text_target="a", add_special_tokens=False)["input_ids"]
-    marked: list[int] = tokenizer(text_target="a")["input_ids"]
-    for start in range(len(marked) - len(bare) + 1):
-        if marked[start : start + len(bare)] == bare:
-            return marked[:start], marked[start + len(bare) :]
-    return [], []

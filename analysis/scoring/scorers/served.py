@@ -34,7 +34,7 @@ from ..model_uri import (
 from ..neural.chat import answer_ids, chat_ids, read_chat_template, template_warnings
 from ..neural.loading import load_tokenizer
 from ..neural.texts import Encoded, encode
-from ..neural.vocabulary import begin_mark, n_types, tokenizer_digest
+from ..neural.vocabulary import begin_marks, begin_warning, n_types, tokenizer_digest
 from ..words.contexts import context_rule
 from ..words.tokens import indistinguishable
 from ..words.unigrams import Unigrams, model_unigrams
@@ -164,7 +164,7 @@ class ServedScorer:
             uri=uri.uri,
             revision="as served",
             method="ll",
-            bos=bool(self.start) or (self.tokenizer is not None and self.tokenizer.start is not None),
+            bos=bool(self.start) or (self.tokenizer is not None and bool(self.tokenizer.start)),
             dtype="as served",
             options={
                 "start": self.start,
@@ -359,8 +359,7 @@ class ServedScorer:
         if self.tokenizer is None:
             lead = self.start + (" " if self.space else "")
             return [lead + sentence for sentence in sentences]
-        marks = [] if self.tokenizer.start is None else [self.tokenizer.start]
-        return [[*marks, *row] for row in self.tokenizer.encode(sentences).ids]
+        return [[*self.tokenizer.start, *row] for row in self.tokenizer.encode(sentences).ids]
 
     def _body(self, prompts: Sequence[Any]) -> dict[str, Any]:
         return {
@@ -396,8 +395,7 @@ class ServedScorer:
     ) -> list[Echo]:
         encoded = tokenizer.encode(sentences)
         ids, spans = encoded.ids, encoded.spans or [[(0, 0)] * len(row) for row in encoded.ids]
-        marks = [] if tokenizer.start is None else [tokenizer.start]
-        rows = []
+        marks, rows = tokenizer.start, []
         for row, characters, echo in zip(ids, spans, echoes, strict=True):
             n = len(marks) + len(row)
             # One more where the generated token is returned as well.
@@ -443,7 +441,8 @@ class _Tokenizer:
     def __init__(self, name: str, *, bos: str, space: bool) -> None:
         self.tokenizer, self.warnings = load_tokenizer(name)
         self.sha, self.space = tokenizer_digest(self.tokenizer), space
-        self.start, self.mark = begin_mark(self.tokenizer, bos)
+        self.start, self.mark = begin_marks(self.tokenizer, bos)
+        self.warnings = [*self.warnings, *begin_warning(self.tokenizer, self.start)]
 
     def encode(self, sentences: Sequence[str]) -> Encoded:
         """Return token ids, spans and flags of each sentence."""
