@@ -19,6 +19,7 @@ from experiments.materials.encoding import Decoded, Encoding, read_text
 DELIMITER_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", "\x1f": "none (one column)"}
 _SENTENCE_END = re.compile("[.?!。？！…][\"'”’»)]*\\s*$")
 ONE_COLUMN = "\x1f"  # the unit separator, which no text file contains
+NO_HEADER, UNNAMED = "the file has no header", "unnamed_"
 MAX_COLUMNS = 2_000  # survey exports have hundreds
 FREE_CELLS = 1_000_000  # of any table; a larger one has at most as many, empty ones included, as bytes
 Row = tuple[int, list[str]]  # line number, cells
@@ -290,7 +291,7 @@ def table_from(decoded: Decoded, *, delimiter: str = "", header_row: int = 0) ->
     if is_data(header, cells[:_KIND_ROWS].tolist()):
         lines, cells = [first_line, *lines], np.vstack([np.array([header], dtype=object), cells])
         header = numbered_names(header)
-        notes.append(f"the file has no header; its columns are called {', '.join(header)}")
+        notes.append(f"{NO_HEADER}; its columns are called {', '.join(header)}")
     if body.n_notices:
         notes.append(f"{body.n_notices} lines above the header skipped")
     if body.first_short:
@@ -339,7 +340,7 @@ def column_names(header: list[str], file: str) -> list[str]:
     for name in (re.sub(r'^"(.*)"$', r"\1", cell) for cell in header):
         if not name:
             unnamed += 1
-            name = f"unnamed_{unnamed}"
+            name = f"{UNNAMED}{unnamed}"
         if name in names:
             raise BadInput(
                 "the header names this column twice.", file=file, column=name, remedy="Rename one of them."

@@ -11,6 +11,7 @@ import pandas as pd
 from analysis.text import plural
 from experiments.materials.schema import simple_name
 from judgments.imports.readers import JudgmentFile
+from judgments.imports.readers.cells import EMPTY
 from judgments.imports.readers.prolific import PROLIFIC_ID
 
 #: Patterns of platform ids, which are never used as pseudonyms.
@@ -78,7 +79,7 @@ def is_name(text: str) -> bool:
     if re.fullmatch(r"[\u3400-\u9fff]{2,4}|[a-z]\.[a-z]{3,}", text.strip()):
         return True
     words = re.split(r"[\s,]+", text.strip())
-    if not all(re.fullmatch(r"[^\W\d_]+(['’.-][^\W\d_]*)*", word) for word in words):
+    if text.strip() in EMPTY or not all(re.fullmatch(r"[^\W\d_]+(['’.-][^\W\d_]*)*", word) for word in words):
         return False
     is_capitalized = all(word[0].isupper() and not word.isupper() for word in words)
     return len(words) > 1 or is_capitalized and len(text) > 2

@@ -5,8 +5,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from analysis.errors import BadInput, UnknownName
-from experiments.materials.collection import Materials
-from experiments.materials.delimited import table_from
+from experiments.materials.collection import Materials, Source
+from experiments.materials.delimited import NO_HEADER, UNNAMED, table_from
 from experiments.materials.encoding import Encoding, read_text
 from experiments.materials.factors import Levels
 from experiments.materials.readers import climp, li_adger
@@ -66,7 +66,7 @@ def read_materials(
     if chosen == "syntaxgym":
         return read_syntaxgym(files, encoding=encoding)
     try:
-        return read_tables(
+        materials = read_tables(
             files,
             mapping=mapping,
             levels=levels,
@@ -81,6 +81,17 @@ def read_materials(
         if not header_row:
             _refuse_later_header(files, encoding=encoding, sheet=sheet)
         raise
+    if not is_arranged:  # a title above the column names makes them look like data
+        unclear = {source.file for source in materials.sources if _looks_untitled(source)}
+        _refuse_later_header([file for file in files if file.name in unclear], encoding=encoding, sheet=sheet)
+    return materials
+
+
+def _looks_untitled(source: Source) -> bool:
+    """Return whether a table has columns without names of their own."""
+    return any(NO_HEADER in note for note in source.notes) or any(
+        name.startswith(UNNAMED) for name in source.columns
+    )
 
 
 def _detect(files: Sequence[Path], *, encoding: Encoding, sheets: Sequence[Sheet], sheet: str) -> str:

@@ -55,8 +55,11 @@ def top_rows(path: Path, *, encoding: Encoding = "", sheet: str = "") -> list[tu
 
 
 def find_header(rows: Sequence[tuple[int, list[str]]]) -> int:
-    """Return the number of the first row below the top that names a column of sentences or items, or 0."""
+    """Return the first row that names sentences or items, and more fields than the top one; 0 if none."""
+    n_top = _count_fields(rows[0][1]) if rows else 0
     for number, cells in rows[1:]:
+        if _count_fields(cells) <= n_top:
+            continue
         names = [cell.strip() for cell in cells if cell.strip()]
         sentence = recognize_columns(names, {SENTENCE: SENTENCE_FIELDS[SENTENCE]})
         members = recognize_columns(names, {name: WIDE_FIELDS[name] for name in ("good", "bad")})
@@ -64,6 +67,11 @@ def find_header(rows: Sequence[tuple[int, list[str]]]) -> int:
         if len(names) > 1 and (sentence or len(members) == 2 or (item and len(names) > 2)):
             return number
     return 0
+
+
+def _count_fields(cells: Sequence[str]) -> int:
+    names = [cell.strip() for cell in cells if cell.strip()]
+    return len(recognize_columns(names, {**SENTENCE_FIELDS, **WIDE_FIELDS}))
 
 
 def sentence_columns(sheet: Sheet) -> list[str]:

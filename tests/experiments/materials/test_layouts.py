@@ -29,6 +29,16 @@ def test_the_row_of_the_header_is_named_and_can_be_given(write_file, tmp_path):
         assert (sentence["item"], sentence["condition"], sentence["row"]) == ("1", "a", 3)
 
 
+def test_a_title_of_several_words_is_not_taken_for_a_sentence(write_file):
+    table = "item,condition,sentence,expected\n1,a,It rains.,1\n1,b,It rain.,0\n2,a,She left.,1\n"
+    for above, row in (("Stimuli of Experiment 1\n\n", 3), (",,text,status\n", 2)):
+        with pytest.raises(BadInput, match=f"row {row} has item, condition, sentence, expected"):
+            read_materials([write_file("titled.csv", above + table)])
+        assert len(read_materials([write_file("titled.csv", above + table)], header_row=row).sentences) == 3
+    named = write_file("types.csv", "item,cond,sentence,type\n1,a,It rains.,item\n9,f,She left.,filler\n")
+    assert len(read_materials([named]).sentences) == 2  # a cell "item" is no header
+
+
 def test_a_column_for_each_condition_becomes_factors(tmp_path):
     path = write_xlsx(tmp_path / "wide.xlsx", {"items": TITLED})
     with pytest.raises(BadInput, match=r"--map sentence=g_sg\+g_pl\+u_sg\+u_pl"):

@@ -209,3 +209,44 @@ def test_the_language_of_the_sentences_is_stored_with_study_and_materials(rating
         imported(ratings("p9,i1,good,She left.,1,6,leave"), language="de")
     with pytest.raises(CommandError, match="not a language tag"):
         imported(ratings(), experiment="other", language="t")
+
+
+@pytest.mark.parametrize("name", ["rows.json", "rows.txt"])
+@pytest.mark.parametrize("indent", [None, 2])
+def test_arrays_of_json_are_read_on_one_line_or_many(tmp_path, name, indent):
+    rows = [
+        {"participant": f"p{p}", "item": n, "sentence": f'She said [{n}], "no".', "rating": n + p}
+        for p in (1, 2)
+        for n in (1, 2)
+    ]
+    path = tmp_path / name
+    path.write_text("\ufeff" + json.dumps(rows, indent=indent), encoding="utf-8")
+    call_command("import_judgments", path, experiment="a", format="table", stdout=StringIO())
+    assert sorted(Judgment.objects.values_list("value", flat=True)) == [2, 3, 3, 4]
+    materials = tmp_path / f"materials-{name}"
+    materials.write_text(json.dumps([{**row, "condition": "a"} for row in rows[:2]], indent=indent))
+    call_command("import_materials", materials, name="m", stdout=StringIO())
+
+
+def test_participants_may_be_called_like_empty_cells(tmp_path):
+    path = tmp_path / "names.csv"
+    people = ("NA", "null", "None", "N/A")
+    path.write_text(
+        "participant,item,sentence,rating\n"
+        + "".join(f"{person},{n},Sentence {n}.,{n}\n" for person in people for n in (1, 7))
+    )
+    call_command("import_judgments", path, experiment="a", format="table", stdout=StringIO())
+    assert set(Participant.objects.values_list("pseudonym", flat=True)) == set(people)
+
+
+@pytest.mark.parametrize("field", ["participant", "session", "list", "note"])
+def test_a_control_character_in_a_name_is_refused_and_nothing_is_stored(tmp_path, field):
+    row = {"participant": "p1", "session": "s1", "list": "A", "item": "1", "sentence": "A.", "rating": "3"}
+    row = row | ({field: row[field] + "\x07"} if field in row else {"no\x07te": "x"})
+    path = tmp_path / "names.json"
+    path.write_text(json.dumps([row, {**row, "item": "2", "sentence": "B.", "rating": "5"}]))
+    with pytest.raises(
+        CommandError, match=r"names\.json: the (participant|session|list|name of a column) .*control"
+    ):
+        call_command("import_judgments", path, experiment="a", format="table", stdout=StringIO())
+    assert not Experiment.objects.exists() and not Participant.objects.exists()
