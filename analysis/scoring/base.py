@@ -3,7 +3,7 @@
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -150,12 +150,14 @@ def looked_up_scores(
     *,
     keys: Sequence[str] | None = None,
     n_tokens: Mapping[str, int] | None = None,
+    unscored_first: Collection[str] = (),
     progress: Progress | None = None,
 ) -> Scores:
     """Build the columns of scores that a file of another tool has, by the keys of the sentences.
 
     By default a key is the sentence without white space at its ends. The score of a key that the file does
-    not have is NaN and no fault of the model. Tokens are words unless ``n_tokens`` has their number.
+    not have is NaN and no fault of the model. Tokens are words unless ``n_tokens`` has their number;
+    ``unscored_first`` are the keys whose first token has no score.
 
     Examples
     --------
@@ -174,7 +176,8 @@ def looked_up_scores(
         np.array([logprobs.get(name, math.nan) for name in names], dtype=np.float64),
         n_tokens=tokens,
         n_unk=np.zeros_like(tokens),
-        flags=flag_where(FLAG_EMPTY, words == 0),
+        flags=flag_where(FLAG_EMPTY, words == 0)
+        | flag_where(FLAG_NO_FIRST, [name in unscored_first for name in names]),
         flag_missing=False,
     )
 

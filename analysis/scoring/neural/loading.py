@@ -80,6 +80,12 @@ def load_model(target: str, auto_class: str, options: Mapping[str, str]) -> Load
     }
     attention = options.get(ATTENTION.name, ATTENTION.initial)
     weights: dict[str, Any] = {} if attention == ATTENTION.initial else {ATTENTION.name: attention}
+    if attention == "flex_attention" and device == "cpu":
+        raise BadInput(
+            "flex attention does not give the scores of other attention on a processor.",
+            column=ATTENTION.name,
+            remedy="Use attn_implementation=eager or sdpa, or an accelerator.",
+        )
     quantize = options.get(QUANTIZE.name, QUANTIZE.initial)
     if quantize != QUANTIZE.initial:
         weights["quantization_config"] = _bitsandbytes(transformers, quantize)

@@ -3,17 +3,24 @@
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...errors import BadInput
 from ..base import Progress, Scores, Spec, file_revision, looked_up_scores
-from ..model_uri import ModelURI, parse_options
+from ..model_uri import ModelURI, Option, parse_options
 
+SPACE = Option("space", values=("yes", "no"), default="")
 TOLERANCE = 1e-3  # nats; the harness scores a sentence again in another batch, which rounds otherwise
 WRITE_SAMPLES = (
     "Run the harness with --log_samples on a task of output_type multiple_choice or loglikelihood."
+)
+
+
+SPACE_WARNING = (
+    "the harness scored each sentence after a space (target_delimiter), as hf-causal with space=yes; scores "
+    "of the sentence without it are other numbers"
 )
 
 
@@ -21,6 +28,7 @@ class LoggedScore(NamedTuple):
     """A log probability that the harness logged, and where."""
 
     sentence: str
+    has_space: bool
     logprob: float
     file: str
     line: int
@@ -30,21 +38,29 @@ class HarnessSampleScorer:
     """Looks up sentences in sample logs, one file for each task, of any model and back end of the harness.
 
     The target is a file, a folder with ``samples_*.jsonl`` below it, or a pattern of names. A sentence is
-    the continuation that the harness scored after an empty context, without the delimiter before it.
+    the continuation that the harness scored after an empty context, without the delimiter before it. A
+    space as the delimiter, as in the harness's own BLiMP, is part of what was scored: the specification has
+    ``space=yes``. Logs with and without it are not mixed; ``space`` then chooses.
     """
 
-    OPTIONS = ()
+    OPTIONS = (SPACE,)
     capabilities = frozenset({"sum"})
     key = "sentence"
 
     def __init__(self, uri: ModelURI) -> None:
-        parse_options(uri, self.OPTIONS)
+        options = parse_options(uri, self.OPTIONS)
         paths = sample_files(uri.target)
         self.file = uri.target
-        self.logprobs = _by_sentence(score for path in paths for score in logged_scores(path))
+        scores = [score for path in paths for score in logged_scores(path)]
+        kinds = {"yes" if score.has_space else "no" for score in scores}
+        space = options["space"] or _only_kind(kinds, file=uri.target)
+        self.logprobs = _by_sentence(score for score in scores if score.has_space == (space == "yes"))
+        self.warnings = [SPACE_WARNING] if space == "yes" else []
         digest = hashlib.sha256("".join(sorted(file_revision(path) for path in paths)).encode())
         revision = file_revision(paths[0]) if len(paths) == 1 else f"sha256:{digest.hexdigest()}"
-        self.spec = Spec(uri=uri.uri, revision=revision, method="csv", tokens="space")
+        self.spec = Spec(
+            uri=uri.uri, revision=revision, method="csv", tokens="space", options={"space": space}
+        )
 
     def score(
         self,
@@ -56,6 +72,17 @@ class HarnessSampleScorer:
     ) -> Scores:
         """Look up every sentence; the score of a sentence that the logs do not contain is NaN."""
         return looked_up_scores(sentences, self.logprobs, progress=progress)
+
+
+def _only_kind(kinds: Collection[str], *, file: str) -> str:
+    """Return whether the sentences were scored after a space; refused where only some were."""
+    if len(kinds) > 1:
+        raise BadInput(
+            "some sentences were scored after a space and others not, so their scores cannot be compared.",
+            file=file,
+            remedy="Add ?space=yes or ?space=no to the model URI, or name the logs of one task.",
+        )
+    return next(iter(kinds), "no")
 
 
 def sample_files(target: str) -> list[Path]:
@@ -106,7 +133,9 @@ def _line_scores(line: str, file: str, number: int) -> Iterator[LoggedScore]:
                 column="arguments",
                 remedy='Run a task with doc_to_text: "", as in the folder lm_eval of a release.',
             )
-        yield LoggedScore(sentence.strip(), _logprob(answer, file, number), file, number)
+        yield LoggedScore(
+            sentence.strip(), sentence[:1].isspace(), _logprob(answer, file, number), file, number
+        )
 
 
 def _texts(request: Any, file: str, number: int) -> tuple[str, str]:

@@ -12,10 +12,12 @@ from ..base import FLAG_TOO_LONG, Progress, Scores, flag_where
 from ..model_uri import EOS, ModelURI
 from ..neural.failures import Failures
 from ..neural.texts import Encoded, encode
-from ..neural.vocabulary import n_target_rows, outer_marks, target_side
+from ..neural.vocabulary import n_rows, n_target_rows, outer_marks, target_side
 from .transformer import TOKEN_OPTIONS, TransformerScorer
 
 Floats = npt.NDArray[np.float64]
+# Largest change of a logit when more tokens follow, over the spread of the logits.
+LIMIT, HALF_LIMIT = 1e-3, 0.1
 TOKENS = 1_024  # of one batch, source and sentence
 
 
@@ -47,6 +49,7 @@ class Seq2SeqScorer(TransformerScorer):
         self.before, after = outer_marks(self.tokenizer)
         if options["eos"] == "yes" and not after:
             raise BadInput("the tokenizer ends no target.", remedy="Remove eos=yes.")
+        _refuse_lookahead(self.model, uri.target, [_start(self.model, uri.target), *self.before])
         self.end = after[-1] if options["eos"] == "yes" else None
         self.why = "sources and sentences of one length together, with the model's own head"
         self.spec = self._build_spec(
@@ -185,6 +188,48 @@ class Seq2SeqScorer(TransformerScorer):
             if progress is not None:
                 progress(len(batch))
         return [logprobs[pair] for pair in pairs]
+
+
+def _refuse_lookahead(model: Any, name: str, start: Sequence[int]) -> None:
+    """Refuse a decoder whose predictions change when other tokens, or more of them, follow."""
+    import torch
+
+    special = {
+        *start,
+        getattr(model.config, "pad_token_id", None),
+        getattr(model.config, "eos_token_id", None),
+    }
+    usable = [token for token in range(n_target_rows(model)) if token not in special][:8]
+    if len(usable) < 8:
+        return
+    short = [*start, *usable[:3]]
+    rows = (short, [*short, *usable[3:6]], [*short, usable[7], *usable[4:6]])
+    source = torch.tensor([[usable[0] if usable[0] < n_rows(model) else start[0]]], device=model.device)
+    try:
+        with torch.inference_mode():
+            first, *others = (
+                model(
+                    input_ids=source,
+                    decoder_input_ids=torch.tensor([row], device=model.device),
+                    use_cache=False,
+                )
+                .logits[0, : len(short)]
+                .double()
+                for row in rows
+            )
+    except (MemoryError, torch.OutOfMemoryError):
+        raise
+    except Exception as error:  # models of others raise any type; reported below
+        reason = str(error).strip().split("\n")[0][:160] or type(error).__name__
+        raise BadInput(f"the model {name!r} cannot be run on tokens alone: {reason}") from error
+    change = max(float((logits - first).abs().max()) for logits in others)
+    limit = LIMIT if model.dtype in (torch.float32, torch.float64) else HALF_LIMIT
+    if change > limit * float(first.std()):
+        raise BadInput(
+            f"the decoder of {name!r} ({type(model).__name__}) gives other predictions when more tokens "
+            f"follow (by {change:.2g} in a logit), so sums of its log probabilities are no probability.",
+            remedy="Use another model.",
+        )
 
 
 def _start(model: Any, name: str) -> int:

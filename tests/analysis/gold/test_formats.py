@@ -158,7 +158,7 @@ def test_what_minicons_returns_for_the_lines_comes_back_as_scores(tmp_path):
 def test_scores_by_sentence_are_refused_where_a_sentence_follows_two_contexts(tmp_path):
     (tmp_path / "sentences.txt").write_text("\n".join(TARGETS))
     (tmp_path / "tokens.json").write_text(json.dumps([-1.0, -2.0]))
-    model = scorer(f"minicons:{tmp_path}/tokens.json?sentences={tmp_path}/sentences.txt")
+    model = scorer(f"minicons:{tmp_path}/tokens.json?sentences={tmp_path}/sentences.txt&reduction=sum")
     with pytest.raises(BadInput, match="after two contexts"):
         score_sentences(model, CROSSED, methods=["lp"])
 

@@ -177,3 +177,47 @@ def test_masked_next_tokens_follow_a_context_and_are_tabulated(decoder):
     alone = score_sentences(model, frame.drop(columns="context"))
     assert scored.frame.iloc[0, 1] != alone.frame.iloc[0, 1]
     assert scored.counts["n_tokens"].tolist() == alone.counts["n_tokens"].tolist()
+
+
+@pytest.mark.parametrize("options", [{}, {"mask": "_"}])
+def test_a_decoder_without_a_mask_token_is_masked_by_another(causal, options):
+    llama = causal("llama")
+    assert llama.tokenizer.mask_token_id is None
+    blank = llama.tokenizer.get_vocab()["_"]
+    value = scorer(llama.address("hf-mntp", method="pll", **options)).score(["Dogs sleep."]).logprob[0]
+    ids, total = llama.tokenizer("Dogs sleep.", add_special_tokens=False)["input_ids"], 0.0
+    for place, token in enumerate(ids):
+        copy = [0, *ids]
+        copy[place + 1] = blank
+        n = len(copy)
+        with torch.no_grad():
+            logits = llama.model(
+                input_ids=torch.tensor([copy]), attention_mask=torch.zeros((1, 1, n, n))
+            ).logits[0, place]
+        total += float(torch.log_softmax(logits.double(), -1)[token])
+    assert value == pytest.approx(total, abs=1e-4)
+
+
+def test_a_decoder_that_depends_on_later_tokens_is_refused(tmp_path):
+    config = transformers.ProphetNetConfig(
+        vocab_size=300,
+        hidden_size=SIZE,
+        num_encoder_layers=2,
+        num_decoder_layers=2,
+        num_encoder_attention_heads=2,
+        num_decoder_attention_heads=2,
+        encoder_ffn_dim=48,
+        decoder_ffn_dim=48,
+        max_position_embeddings=64,
+        decoder_start_token_id=SEP,
+    )
+    torch.manual_seed(20)
+    model = peaked(transformers.ProphetNetForConditionalGeneration(config))
+    tiny = saved(tmp_path, model, word_tokenizer())
+    with pytest.raises(BadInput, match="other predictions when more tokens follow"):
+        scorer(tiny.address("hf-seq2seq"))
+
+
+def test_flex_attention_is_refused_on_a_processor(causal):
+    with pytest.raises(BadInput, match="flex attention.*eager or sdpa"):
+        scorer(causal("llama").address("hf-causal", attn_implementation="flex_attention", device="cpu"))

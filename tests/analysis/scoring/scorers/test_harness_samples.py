@@ -28,11 +28,24 @@ def write(path, *samples) -> str:
 
 def test_logged_sentences_have_the_scores_of_the_harness(tmp_path):
     write(tmp_path / "samples_one_2026.jsonl", sample(*PAIRS[0]))
-    write(tmp_path / "samples_two_2026.jsonl", sample(" " + PAIRS[1][0], " " + PAIRS[1][1]))
+    write(tmp_path / "samples_two_2026.jsonl", sample(*PAIRS[1]))
     sentences = [PAIRS[0][0], PAIRS[1][1], "Never logged."]
     for target in (tmp_path, tmp_path / "samples_*.jsonl"):
         sums = scorer(f"lm-eval:{target}").score(sentences).logprob
         assert sums.tolist()[:2] == [-3.5, -4.25] and sums[2] != sums[2]
+
+
+def test_the_space_that_the_harness_scored_is_recorded_and_kinds_are_not_mixed(tmp_path):
+    plain, spaced = sample(*PAIRS[0]), sample(*(f" {text}" for text in PAIRS[0]))
+    opened = scorer(write(tmp_path / "samples_space.jsonl", spaced))
+    assert opened.spec.options["space"] == "yes" and "after a space" in opened.warnings[0]
+    assert opened.score([PAIRS[0][0]]).logprob.tolist() == [-3.5]
+    spaced["filtered_resps"] = [["-9.5", ""], ["-9.75", ""]]
+    both = write(tmp_path / "samples_both.jsonl", plain, spaced)
+    with pytest.raises(BadInput, match="some sentences were scored after a space.*space=yes"):
+        scorer(both)
+    chosen = [scorer(f"{both}?space={space}").score([PAIRS[0][0]]).logprob[0] for space in ("yes", "no")]
+    assert chosen == [-9.5, -3.5]
 
 
 @pytest.mark.parametrize(

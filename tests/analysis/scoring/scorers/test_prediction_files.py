@@ -9,6 +9,7 @@ import pytest
 from analysis.command_line.program import main
 from analysis.errors import BadInput
 from analysis.scoring import scorer
+from analysis.scoring.base import FLAGS
 from analysis.scoring.scorers.babylm_predictions import babylm_predictions
 
 PAIRS = [
@@ -154,17 +155,41 @@ def test_tokens_of_minicons_are_added_and_counted(tmp_path):
         ["Dogs sleep.", "Dogs sleeps.", "x"]
     )
     assert scores.logprob.tolist()[:2] == pytest.approx([-3.5 * math.log(2), -4 * math.log(2)])
-    assert scores.n_tokens.tolist()[:2] == [3, 2] and math.isnan(scores.logprob[2])
+    assert scores.n_tokens.tolist()[:2] == [2, 1] and math.isnan(scores.logprob[2])
 
 
 def test_numbers_of_minicons_are_taken_as_they_are(tmp_path):
-    assert minicons(tmp_path, [-1.5, -2.5]).score(["Dogs sleeps."]).logprob.tolist() == [-2.5]
+    opened = minicons(tmp_path, [-1.5, -2.5], "&reduction=mean")
+    assert opened.score(["Dogs sleeps."]).logprob.tolist() == [-2.5] and "means" in opened.warnings[0]
+    assert minicons(tmp_path, [-1.5, -2.5], "&reduction=sum").warnings == []
+    with pytest.raises(BadInput, match="added or averaged.*reduction=mean"):
+        minicons(tmp_path, [-1.5, -2.5])
+
+
+def test_a_first_token_without_a_score_is_not_counted_and_flagged(tmp_path):
+    opened = minicons(tmp_path, [[["D", 0.0], ["ogs", -5.5], [".", -4.5]], [["Dogs", 0.0]]])
+    scores = opened.score(["Dogs sleep.", "Dogs sleeps.", "x"])
+    assert scores.logprob[0] == -10 and scores.n_tokens.tolist() == [2, 0, 0]
+    assert math.isnan(scores.logprob[1])  # no token has a score: never the best one
+    assert (scores.flags & FLAGS["first token not scored"] > 0).tolist() == [True, True, False]
+    assert (
+        "2 of 2 sentences" in opened.warnings[0] and "1 sentences have no scored token" in opened.warnings[1]
+    )
+    assert not opened.spec.bos
+
+
+def test_a_mark_before_the_first_token_is_not_counted_and_no_flag(tmp_path):
+    opened = minicons(tmp_path, [[["</s>", 0.0], ["Dogs", -5.5]], [["[CLS]", 0.0], ["Dogs", -1.5]]])
+    scores = opened.score(["Dogs sleep.", "Dogs sleeps."])
+    assert scores.logprob.tolist() == [-5.5, -1.5] and scores.n_tokens.tolist() == [1, 1]
+    assert not scores.flags.any() and opened.spec.bos and opened.warnings == []
 
 
 @pytest.mark.parametrize(
     ("entries", "message"),
     [
         ([-1.0], "1 scores are beside 2 sentences"),
+        ([[["Dogs", 0.0], [".", -1.0]], [["Dogs", 0.0], [".", 0.25]]], "row 2: 0.25 is no log probability"),
         ([-1.0, "x"], "row 2: the entry is neither a number nor a list"),
         ([-1.0, [["Dogs"]]], "row 2: the entry is neither"),
         ({"a": 1}, "no list with an entry for each sentence"),
@@ -172,4 +197,4 @@ def test_numbers_of_minicons_are_taken_as_they_are(tmp_path):
 )
 def test_output_of_minicons_that_cannot_be_used_names_row_and_remedy(entries, message, tmp_path):
     with pytest.raises(BadInput, match=message):
-        minicons(tmp_path, entries)
+        minicons(tmp_path, entries, "&reduction=mean")
