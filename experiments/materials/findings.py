@@ -20,6 +20,8 @@ REMEDIES = {
     for code in ("identical_members", "conflicting_status", "duplicate_pair", "duplicate_cell", "hole")
 } | {"blank_item": "Write the item in each of these rows, unless they are items of one sentence."}
 
+MEDIA = "media_not_shown"  # code of the finding that names columns of files
+
 
 @dataclass(frozen=True)
 class Finding:

@@ -1,6 +1,6 @@
 """Tables of sentences or pairs: CSV, TSV, JSON lines or Parquet, with or without a mapping of columns."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from experiments.materials.factors import (
     is_filler,
     list_levels,
 )
-from experiments.materials.findings import Finding
+from experiments.materials.findings import MEDIA, Finding
 from experiments.materials.items import (
     LIST_COLUMNS,
     blank_items,
@@ -345,7 +345,7 @@ def _columns_to_check(
     for name in free:
         if simple_name(name) in MEDIA_COLUMNS or _are_media(sheet, name):
             message = f"column {name} names files; sentences are shown as text, without sound or picture."
-            yield Finding("warning", "not_shown", message, file=sheet.file)
+            yield Finding("warning", MEDIA, message, file=sheet.file)
     missing = {name: field for name, field in SENTENCE_FIELDS.items() if name not in {*columns, *mapping}}
     proposed: set[str] = set()
     for name, near in near_columns(free, missing).items():
@@ -356,8 +356,19 @@ def _columns_to_check(
 
 def _are_media(sheet: Sheet, column: str) -> bool:
     """Whether the filled cells of a column end as names of sound, picture or video files do."""
-    cells = [text for text in _texts(sheet, {column: column}, column) if text]
-    return bool(cells) and all(text.lower().rstrip().endswith(MEDIA_ENDINGS) for text in cells)
+    return are_media_names(_texts(sheet, {column: column}, column))
+
+
+def are_media_names(cells: Iterable[str]) -> bool:
+    """Whether all filled cells end as names of sound, picture or video files do.
+
+    Examples
+    --------
+    >>> are_media_names(["a.mp3", "", "b.WAV"]), are_media_names(["a.mp3", "He left."]), are_media_names([""])
+    (True, False, False)
+    """
+    filled = [cell for cell in cells if cell]
+    return bool(filled) and all(cell.lower().rstrip().endswith(MEDIA_ENDINGS) for cell in filled)
 
 
 def _about_near(sheet: Sheet, field: str, column: str) -> str:

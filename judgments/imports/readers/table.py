@@ -14,6 +14,7 @@ from experiments.materials.encoding import Encoding, read_text
 from experiments.materials.readers.dataset_folders import is_dataset
 from experiments.materials.readers.sheets import check_parquet, is_json, json_sheet, read_sheet
 from experiments.materials.readers.spreadsheets import is_spreadsheet, read_spreadsheet
+from experiments.materials.readers.table import are_media_names
 from experiments.materials.readers.tool_files import (
     ToolFile,
     find_tool,
@@ -286,6 +287,7 @@ def _native(frame: pd.DataFrame, columns: Columns) -> tuple[dict[Any, bool | Non
 
 
 _JOINT = ":"
+_SAMPLED = 50  # rows that rule out most columns
 _JUDGED = {"item", "sentence_id", "sentence", "pair_id", "good"}
 OPTIONS = "options"  # field of several columns, which patterns may name
 #: Columns that identify a person; they are never stored.
@@ -387,6 +389,7 @@ def judgments_from_rows(
     rows = without(rows, _is_nothing(frame, columns, answer), "without an answer, and nothing was judged")
     frame = rows.frame
     refuse_empty(frame, file=rows.file, remedy="Give one judgment per row.")
+    remarks += _media_columns(frame)
     clues = clues or stated_task(frame, columns, answer=answer, file=rows.file)
     if (options.task or clues.task) == BEST_WORST:
         frame = _with_sets(frame, columns)
@@ -426,6 +429,21 @@ def judgments_from_rows(
         warnings=(*warnings, *read.warnings, *remarks, *_blank_items(frame, columns)),
         inferred=rows.inferred,
     )
+
+
+def _media_columns(frame: pd.DataFrame) -> list[str]:
+    """Return a warning that names the columns of sound, picture and video files."""
+    names = [
+        str(name)
+        for name in frame.columns
+        if are_media_names(frame[name].head(_SAMPLED)) and are_media_names(frame[name].unique())
+    ]
+    if not names:
+        return []
+    return [
+        f"{', '.join(map(repr, names))} names files; only names are stored, no sound or picture. What models "
+        "read and pages show is the text of the sentence: --map sentence=COLUMN."
+    ]
 
 
 def _is_nothing(frame: pd.DataFrame, columns: Columns, answer: str) -> "pd.Series[bool]":

@@ -242,3 +242,20 @@ def test_sentences_without_texts_are_not_taken_for_one_sentence(read):
     rows = [f"p1,{n},{status},{n}" for n, status in enumerate(("good", "bad", "good", "bad"), start=1)]
     report = read("\n".join(["participant,item,expected,rating", *rows]))
     assert not {"conflicting_status", "identical_members", "duplicate_pair"} & set(report["finding_counts"])
+
+
+def test_names_of_sounds_and_pictures_are_not_taken_for_sentences_without_a_word(read):
+    # jsPsych 8.3: the stimulus of audio-slider-response is the name of the file
+    trials = [
+        {
+            "subject": "p1",
+            "trial_type": "audio-slider-response",
+            "trial_index": n,
+            "response": 30 * n,
+            "item": n,
+        }
+        | {"stimulus": f"sounds/{n}.wav"}
+        for n in (1, 2, 3)
+    ]
+    warnings = read(trials, format="jspsych")["warnings"]
+    assert any("'stimulus' names files" in text for text in warnings)
