@@ -16,6 +16,7 @@ from django.views.decorators.http import require_safe
 
 from analysis.report.typeset import needs_fonts, quote
 from experiments.materials.markdown import as_blocks
+from experiments.materials.markup import MOST_NESTED, TAGS
 from experiments.models import ExperimentVersion
 from experiments.studies.languages import interface_translation
 from experiments.studies.wording import gettext
@@ -78,6 +79,7 @@ ELEMENTS = {
     "u": ("#underline[", "]"),
     "ul": ("#list(", ")\n\n"),
 }
+FORMATS = TAGS - {"br", "rp"}
 CONTAINERS = {"", "blockquote", "ol", "ul"}  # elements in which white space is no text
 
 
@@ -201,18 +203,23 @@ class _Typesetter(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.parts: list[str] = []
         self._open = [""]
+        self._n_formats = 0  # that are open; Typst refuses some 60 in each other, and deeper ones look alike
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Begin an element; one that is unknown raises ``KeyError``, because its text must not be lost."""
         values = dict(attrs)
         start = ELEMENTS[tag][0].replace("HREF", quote(values.get("href") or "#"))
-        self.parts.append(start.replace("START", str(int(values.get("start") or 1))))
+        self._n_formats += tag in FORMATS
+        if tag not in FORMATS or self._n_formats <= MOST_NESTED:
+            self.parts.append(start.replace("START", str(int(values.get("start") or 1))))
         if tag not in {"br", "hr"}:
             self._open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
         """End an element."""
-        self.parts.append(ELEMENTS[tag][1])
+        if tag not in FORMATS or self._n_formats <= MOST_NESTED:
+            self.parts.append(ELEMENTS[tag][1])
+        self._n_formats -= tag in FORMATS
         self._open.pop()
 
     def handle_data(self, data: str) -> None:

@@ -257,6 +257,13 @@ def test_the_pdf_shows_what_the_page_shows():
         assert part in source, part
 
 
+@pytest.mark.parametrize(
+    "opened", ["<b>", "<i>a", "*a ", "<sub>a<u>", "[a](https://example.org) <s>", "> <b>"]
+)
+def test_the_pdf_shows_a_text_with_many_tags_in_each_other(opened):
+    check_copies([opened * 300 + "end" + ("b*" * 300 if opened == "*a " else "")])
+
+
 REFERENCE = '[part]: https://example.org/part "title"\n\n[part], [text][part]\n'
 UNDERLINED = "Low heading\n---\n"
 BROKEN = "One line  \nand the next\n"
