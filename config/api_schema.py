@@ -11,6 +11,8 @@ from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
 from rest_framework import serializers
 
+from config.api_bases import StrictSerializer
+
 RETRY_AFTER = {
     "Retry-After": {
         "schema": {"type": "integer", "minimum": 1},
@@ -21,7 +23,7 @@ RETRY_AFTER = {
 UNSAFE = {"POST", "PUT", "PATCH", "DELETE"}
 
 
-class ErrorSerializer(serializers.Serializer[Any]):
+class ErrorSerializer(StrictSerializer):
     """Body of every error response; ``code`` is stable."""
 
     code = serializers.CharField(help_text="Stable; made for programs.")
@@ -52,7 +54,12 @@ class LimitedSessionScheme(SessionScheme):
 
 
 class Schema(AutoSchema):
-    """Adds the common error responses to those that the view declares."""
+    """Adds the view's query parameters, and the common error responses to those that it declares."""
+
+    def get_override_parameters(self) -> list[Any]:
+        """The parameters of the view's ``query_class``."""
+        query_class = getattr(self.view, "query_class", None)
+        return [query_class] if query_class and self.method == "GET" else []
 
     def _get_response_bodies(self, direction: Literal["request", "response"] = "response") -> dict[str, Any]:
         bodies = super()._get_response_bodies(direction)
@@ -138,6 +145,31 @@ def _links_to_rows(
                 "parameters": parameters,
             }
     return links
+
+
+def forbid_unknown_keys(result: dict[str, Any], **_: object) -> dict[str, Any]:
+    """Postprocessing hook of drf-spectacular: request bodies have no further keys, at any level.
+
+    The answers of sessions are an exception: see :mod:`judgments.sessions.payload`.
+    """
+    for path, path_item in result["paths"].items():
+        if path.startswith("/api/v1/sessions/"):
+            continue
+        for operation in (path_item[method] for method in path_item.keys() & set(METHODS)):
+            for content in operation.get("requestBody", {}).get("content", {}).values():
+                _close_objects(result, content["schema"])
+    return result
+
+
+def _close_objects(document: dict[str, Any], schema: dict[str, Any]) -> None:
+    schema = _resolve_schema(document, schema)
+    if "properties" in schema and "additionalProperties" not in schema:
+        schema["additionalProperties"] = False
+        for part in schema["properties"].values():
+            _close_objects(document, part)
+    for part in [schema.get("items", {}), *schema.get("allOf", []), *schema.get("oneOf", [])]:
+        if part:
+            _close_objects(document, part)
 
 
 def name_uploads(result: dict[str, Any], **_: object) -> dict[str, Any]:

@@ -437,12 +437,12 @@ REST_FRAMEWORK = {
         "rest_framework.permissions.IsAuthenticated",
         "experiments.api.authentication.HasScope",
     ],
-    "DEFAULT_PAGINATION_CLASS": "config.api_errors.PageSizePagination",
+    "DEFAULT_PAGINATION_CLASS": "config.api_bases.PageSizePagination",
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
     "DEFAULT_SCHEMA_CLASS": "config.api_schema.Schema",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
-    "EXCEPTION_HANDLER": "config.api_errors.error_response",
+    "EXCEPTION_HANDLER": "config.api_bases.error_response",
     "PAGE_SIZE": 100,
 }
 SPECTACULAR_SETTINGS = {
@@ -457,6 +457,7 @@ SPECTACULAR_SETTINGS = {
         "drf_spectacular.hooks.postprocess_schema_enums",
         "config.api_schema.add_links",
         "config.api_schema.name_uploads",
+        "config.api_schema.forbid_unknown_keys",
     ],
     "ENUM_NAME_OVERRIDES": {
         "JobState": "experiments.models.Job.State",

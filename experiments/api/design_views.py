@@ -1,13 +1,11 @@
 """A study's design over REST: rounds, lists, and the proof that they are balanced."""
 
-from typing import Any
-
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
+from config.api_bases import StrictSerializer, StrictView
 from config.api_schema import ErrorSerializer
 from experiments.api.serializers import ObjectField
 from experiments.lists.balance_report import design_document
@@ -16,7 +14,7 @@ from experiments.models import Design
 from experiments.pages.access import get_study
 
 
-class ClaimSerializer(serializers.Serializer[Any]):
+class ClaimSerializer(StrictSerializer):
     """One statement about the lists of a round."""
 
     text = serializers.CharField()
@@ -24,7 +22,7 @@ class ClaimSerializer(serializers.Serializer[Any]):
     numbers = serializers.CharField(help_text="The counts behind it.")
 
 
-class ListSerializer(serializers.Serializer[Any]):
+class ListSerializer(StrictSerializer):
     """Content of one list."""
 
     list = serializers.CharField(help_text="Its name, as in the column `list` of judgments.")
@@ -39,7 +37,7 @@ class ListSerializer(serializers.Serializer[Any]):
     n_repeated = serializers.IntegerField(help_text="Targets whose item is in the list already.")
 
 
-class RoundSerializer(serializers.Serializer[Any]):
+class RoundSerializer(StrictSerializer):
     """One round: its scheme, whom it is for, its lists and their proof."""
 
     number = serializers.IntegerField()
@@ -56,7 +54,7 @@ class RoundSerializer(serializers.Serializer[Any]):
     lists = ListSerializer(many=True)
 
 
-class AroundSerializer(serializers.Serializer[Any]):
+class AroundSerializer(StrictSerializer):
     """Settings shared by all rounds."""
 
     catch_per_list = serializers.IntegerField()
@@ -68,7 +66,7 @@ class AroundSerializer(serializers.Serializer[Any]):
     filler_ratio = serializers.FloatField(allow_null=True)
 
 
-class CoverageSerializer(serializers.Serializer[Any]):
+class CoverageSerializer(StrictSerializer):
     """The share of the materials that the lists of all rounds show."""
 
     shown = serializers.IntegerField()
@@ -76,7 +74,7 @@ class CoverageSerializer(serializers.Serializer[Any]):
     of = serializers.ChoiceField(["pairs", "sentences"])
 
 
-class DesignSerializer(serializers.Serializer[Any]):
+class DesignSerializer(StrictSerializer):
     """The design of a study as it is planned now; opening stores just these lists."""
 
     experiment = serializers.CharField()
@@ -87,7 +85,7 @@ class DesignSerializer(serializers.Serializer[Any]):
     rounds = RoundSerializer(many=True)
 
 
-class DesignView(APIView):
+class DesignView(StrictView):
     """Lists and balance of one study."""
 
     @extend_schema(

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from config.api_bases import StrictModelSerializer
 from experiments.api.authentication import PAY_FIELDS
 from experiments.lists.extra_trials import EXTRAS, checked_answers, checked_trials
 from experiments.models import Experiment, Job, MaterialSet, MinimalPair, Sentence
@@ -51,7 +52,7 @@ def storable(value: Stored) -> Stored:
     return value
 
 
-class StudySerializer(serializers.ModelSerializer[Experiment]):
+class StudySerializer(StrictModelSerializer[Experiment]):
     """A study as it is planned now."""
 
     task = serializers.CharField(max_length=40, help_text="Name of a task, such as forced_choice.")
@@ -205,7 +206,7 @@ class StudySerializer(serializers.ModelSerializer[Experiment]):
         return attributes
 
 
-class MaterialSerializer(serializers.ModelSerializer[MaterialSet]):
+class MaterialSerializer(StrictModelSerializer[MaterialSet]):
     """A material set, without its sentences."""
 
     n_sentences = serializers.IntegerField(read_only=True)
@@ -228,7 +229,7 @@ class MaterialSerializer(serializers.ModelSerializer[MaterialSet]):
         read_only_fields = fields
 
 
-class SentenceSerializer(serializers.ModelSerializer[Sentence]):
+class SentenceSerializer(StrictModelSerializer[Sentence]):
     """A sentence with the columns of a sentence file."""
 
     sentence_id = serializers.CharField(source="key", read_only=True)
@@ -243,7 +244,7 @@ class SentenceSerializer(serializers.ModelSerializer[Sentence]):
         read_only_fields = fields
 
 
-class PairSerializer(serializers.ModelSerializer[MinimalPair]):
+class PairSerializer(StrictModelSerializer[MinimalPair]):
     """A minimal pair with the columns of a pair file, and both sentences."""
 
     pair_id = serializers.CharField(source="key", read_only=True)
@@ -269,7 +270,7 @@ class PairSerializer(serializers.ModelSerializer[MinimalPair]):
         read_only_fields = fields
 
 
-class JobSerializer(serializers.ModelSerializer[Job]):
+class JobSerializer(StrictModelSerializer[Job]):
     """Long work: state, progress and what came of it."""
 
     study = serializers.CharField(source="experiment.slug", read_only=True, default=None, allow_null=True)

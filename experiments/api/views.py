@@ -1,7 +1,7 @@
 """Studies, materials and jobs over REST: members only, and strangers find nothing."""
 
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -14,6 +14,7 @@ from rest_framework import generics, mixins, status, viewsets
 from rest_framework.exceptions import APIException
 from rest_framework.serializers import BaseSerializer, Serializer
 
+from config.api_bases import StrictView
 from config.api_schema import ErrorSerializer
 from experiments.api.authentication import require_money_for_pay
 from experiments.api.serializers import (
@@ -33,15 +34,19 @@ from experiments.studies.study_list import StudyFilter, move_to_folder
 Rows = TypeVar("Rows", MinimalPair, Sentence)
 
 
-class StudyAPIView(generics.GenericAPIView[Any]):
+class StudyAPIView(StrictView, generics.GenericAPIView[Any]):
     """Base of the views of one study."""
 
     filter_backends: list[Any] = []
+    takes_no_body: ClassVar[bool] = False  # of a view whose POST reads none
 
     def study(self) -> Experiment:
         """The study: 404 without access, 403 for viewers who would change it."""
         editing = self.request.method not in {"GET", "HEAD", "OPTIONS"}
-        return get_study(self.request.user, self.kwargs["slug"], editing=editing)
+        study = get_study(self.request.user, self.kwargs["slug"], editing=editing)
+        if self.takes_no_body:
+            self.refuse_body()
+        return study
 
     @property
     def user(self) -> User:
@@ -76,6 +81,7 @@ class NotADraft(APIException):
     ),
 )
 class StudyViews(
+    StrictView,
     mixins.ListModelMixin,
     mixins.CreateModelMixin,
     mixins.RetrieveModelMixin,
@@ -149,7 +155,9 @@ class MaterialFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter 
 @extend_schema_view(
     list=extend_schema(summary="Your material sets"), retrieve=extend_schema(summary="One material set")
 )
-class MaterialViews(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[MaterialSet]):
+class MaterialViews(
+    StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[MaterialSet]
+):
     """Material sets the caller owns or uses in a study."""
 
     queryset = MaterialSet.objects.none()
@@ -177,7 +185,7 @@ class SentenceFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter 
     condition = filters.CharFilter(help_text="Name of a condition.")
 
 
-class OfOneSet(generics.ListAPIView[Rows]):
+class OfOneSet(StrictView, generics.ListAPIView[Rows]):
     """Rows of one material set."""
 
     def of_set(self, rows: QuerySet[Rows]) -> QuerySet[Rows]:
@@ -216,7 +224,7 @@ class SentenceViews(OfOneSet[Sentence]):
 
 
 @extend_schema_view(get=extend_schema(summary="State, progress and result of a job"))
-class JobView(generics.RetrieveAPIView[Job]):
+class JobView(StrictView, generics.RetrieveAPIView[Job]):
     """Long work the caller asked for, or of a study of theirs."""
 
     queryset = Job.objects.none()

@@ -12,6 +12,7 @@ from rest_framework.exceptions import Throttled
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from config.api_bases import StrictModelSerializer, StrictSerializer
 from experiments.api.views import StudyAPIView
 from experiments.limits import LimitReached
 from experiments.models import Experiment, Webhook, WebhookDelivery
@@ -21,7 +22,7 @@ from experiments.webhooks.events import EVENTS
 from experiments.webhooks.targets import MAX_LENGTH
 
 
-class WebhookRequest(serializers.Serializer[Any]):
+class WebhookRequest(StrictSerializer):
     """Writable fields of a webhook."""
 
     address = serializers.CharField(max_length=MAX_LENGTH, help_text="Begins with https://.")
@@ -31,7 +32,7 @@ class WebhookRequest(serializers.Serializer[Any]):
     is_enabled = serializers.BooleanField(required=False)
 
 
-class WebhookSerializer(serializers.ModelSerializer[Webhook]):
+class WebhookSerializer(StrictModelSerializer[Webhook]):
     """A webhook; its secret is in the response that adds or rotates it, and never again."""
 
     address = serializers.CharField(read_only=True, help_text="Empty for viewers.")
@@ -66,7 +67,7 @@ class WebhookWithSecretSerializer(WebhookSerializer):
         fields = [*WebhookSerializer.Meta.fields, "secret"]
 
 
-class WebhookAttemptSerializer(serializers.Serializer[Any]):
+class WebhookAttemptSerializer(StrictSerializer):
     """One attempt of a delivery."""
 
     at = serializers.CharField()
@@ -75,7 +76,7 @@ class WebhookAttemptSerializer(serializers.Serializer[Any]):
     response = serializers.CharField(help_text="The beginning of the response; for editors.")
 
 
-class WebhookDeliverySerializer(serializers.ModelSerializer[WebhookDelivery]):
+class WebhookDeliverySerializer(StrictModelSerializer[WebhookDelivery]):
     """One event for one webhook."""
 
     attempts = WebhookAttemptSerializer(many=True, read_only=True)
@@ -167,6 +168,8 @@ class WebhookView(WebhookAPIView):
 class WebhookSecretView(WebhookAPIView):
     """The secret of a webhook."""
 
+    takes_no_body = True
+
     @extend_schema(
         summary="Give a webhook another secret", request=None, responses={200: WebhookWithSecretSerializer}
     )
@@ -179,6 +182,7 @@ class WebhookSecretView(WebhookAPIView):
 class WebhookTestView(WebhookAPIView):
     """A test of a webhook."""
 
+    takes_no_body = True
     serializer_class = WebhookDeliverySerializer
 
     @extend_schema(summary="Send a test event", request=None, responses={202: WebhookDeliverySerializer})
@@ -205,6 +209,7 @@ class DeliveryViews(WebhookAPIView, generics.ListAPIView[WebhookDelivery]):
 class DeliverySendView(WebhookAPIView):
     """The repetition of a delivery."""
 
+    takes_no_body = True
     serializer_class = WebhookDeliverySerializer
 
     @extend_schema(summary="Send a delivery again", request=None, responses={202: WebhookDeliverySerializer})

@@ -7,13 +7,13 @@ from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404
-from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
+from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import generics, serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from analysis.errors import BadInput
+from config.api_bases import StrictModelSerializer, StrictSerializer, StrictView
 from config.api_schema import ErrorSerializer
 from experiments.api.authentication import count_request
 from experiments.api.serializers import ObjectField, storable
@@ -49,7 +49,7 @@ class PlainText(serializers.CharField):
         return storable(super().to_internal_value(data))
 
 
-class ParadigmSerializer(serializers.Serializer[Any]):
+class ParadigmSerializer(StrictSerializer):
     """A paradigm of the platform."""
 
     address = serializers.CharField(help_text="What names it where pairs are drawn, such as `en:wh_island`.")
@@ -84,28 +84,29 @@ def describe_paradigm(row: BuiltIn) -> dict[str, Any]:
     }
 
 
-class ParadigmsView(generics.GenericAPIView[Any]):
-    """Paradigms of the platform."""
+class ParadigmChoices(StrictSerializer):
+    """Selection of the platform's paradigms."""
 
+    language = serializers.ChoiceField(choices=languages_with_paradigms(), required=False, default="en")
+
+
+@extend_schema_view(get=extend_schema(operation_id="paradigms_list", summary="Paradigms of the platform"))
+class ParadigmsView(StrictView, generics.ListAPIView[Any]):
+    """Paradigms of the platform, by phenomenon and name."""
+
+    queryset = OwnParadigm.objects.none()
     serializer_class = ParadigmSerializer
+    query_class = ParadigmChoices
     filter_backends = ()
 
-    @extend_schema(
-        operation_id="paradigms_list",
-        summary="Paradigms of the platform",
-        parameters=[OpenApiParameter("language", str, enum=languages_with_paradigms(), default="en")],
-        responses=ParadigmSerializer(many=True),
-    )
-    def get(self, request: Request) -> Response:
-        """By phenomenon and name."""
-        language = request.query_params.get("language", "en")
-        if language not in languages_with_paradigms():
-            raise BadInput(f"there are no paradigms in {language!r}.", column="language")
+    def list(self, request: Request, *args: object, **kwargs: object) -> Response:
+        """One page."""
+        language = self.validated_query()["language"]
         rows = self.paginate_queryset([describe_paradigm(row) for row in built_in(language)])
         return self.get_paginated_response(ParadigmSerializer(rows, many=True).data)
 
 
-class ParadigmView(APIView):
+class ParadigmView(StrictView):
     """One paradigm of the platform."""
 
     @extend_schema(
@@ -121,7 +122,7 @@ class ParadigmView(APIView):
         return Response({**describe_paradigm(row), "text": read_source(uid, language=language).decode()})
 
 
-class LintRequest(serializers.Serializer[Any]):
+class LintRequest(StrictSerializer):
     """A text to check."""
 
     text = PlainText(max_length=MAX_CHARACTERS, trim_whitespace=False, help_text="TOML.")
@@ -131,7 +132,7 @@ class LintRequest(serializers.Serializer[Any]):
     seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=MAX_SEED)
 
 
-class FindingSerializer(serializers.Serializer[Any]):
+class FindingSerializer(StrictSerializer):
     """One problem."""
 
     code = serializers.CharField(help_text="L01 to L20.")
@@ -142,7 +143,7 @@ class FindingSerializer(serializers.Serializer[Any]):
     remedy = serializers.CharField(allow_blank=True)
 
 
-class LintSerializer(serializers.Serializer[Any]):
+class LintSerializer(StrictSerializer):
     """Findings of the linter, as `lint_paradigm --json` prints it."""
 
     file = serializers.CharField()
@@ -154,7 +155,7 @@ class LintSerializer(serializers.Serializer[Any]):
     cues = ObjectField(allow_null=True)
 
 
-class LintView(APIView):
+class LintView(StrictView):
     """The linter."""
 
     @extend_schema(
@@ -174,7 +175,7 @@ class LintView(APIView):
         return Response(check(data["text"], lexicon=lexicon, n=data["n"], seed=data["seed"]).document())
 
 
-class OwnParadigmSerializer(serializers.ModelSerializer[OwnParadigm]):
+class OwnParadigmSerializer(StrictModelSerializer[OwnParadigm]):
     """A paradigm of yours, or one that a lab or study shares with you."""
 
     address = serializers.SerializerMethodField(help_text="What names it where pairs are drawn: `own:17`.")
@@ -213,7 +214,7 @@ class OwnParadigmSerializer(serializers.ModelSerializer[OwnParadigm]):
     get=extend_schema(summary="Your paradigms, and those shared with you"),
     post=extend_schema(summary="Save a text as a new paradigm of yours"),
 )
-class OwnParadigmsView(generics.ListCreateAPIView[OwnParadigm]):
+class OwnParadigmsView(StrictView, generics.ListCreateAPIView[OwnParadigm]):
     """Own paradigms."""
 
     queryset = OwnParadigm.objects.none()
@@ -237,7 +238,7 @@ class OwnParadigmsView(generics.ListCreateAPIView[OwnParadigm]):
     patch=extend_schema(summary="Save a text as its next version"),
     delete=extend_schema(summary="Delete it with its versions"),
 )
-class OwnParadigmView(generics.RetrieveUpdateDestroyAPIView[OwnParadigm]):
+class OwnParadigmView(StrictView, generics.RetrieveUpdateDestroyAPIView[OwnParadigm]):
     """One own paradigm; its text changes by further versions."""
 
     queryset = OwnParadigm.objects.none()
@@ -264,7 +265,7 @@ class OwnParadigmView(generics.RetrieveUpdateDestroyAPIView[OwnParadigm]):
         delete_paradigm(instance, cast("User", self.request.user))
 
 
-class GenerateRequest(serializers.Serializer[Any]):
+class GenerateRequest(StrictSerializer):
     """Selection of paradigms and number of pairs to draw."""
 
     paradigms = serializers.ListField(
@@ -277,14 +278,14 @@ class GenerateRequest(serializers.Serializer[Any]):
     seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=MAX_SEED)
 
 
-class GeneratedSerializer(serializers.Serializer[Any]):
+class GeneratedSerializer(StrictSerializer):
     """Drawn pairs, with BLiMP's fields."""
 
     seed = serializers.IntegerField()
     pairs = serializers.ListField(child=ObjectField())
 
 
-class GenerateView(APIView):
+class GenerateView(StrictView):
     """Pairs without storing them."""
 
     @extend_schema(
@@ -316,7 +317,7 @@ class GenerateView(APIView):
         return Response({"seed": data["seed"], "pairs": rows})
 
 
-class PairSetSerializer(serializers.ModelSerializer[PairSet]):
+class PairSetSerializer(StrictModelSerializer[PairSet]):
     """A set of drawn pairs."""
 
     paradigms = serializers.ListField(
@@ -352,7 +353,7 @@ class PairSetSerializer(serializers.ModelSerializer[PairSet]):
         summary="Draw a set; a large one is drawn by a job (`drawn_at` is null until it is done)"
     ),
 )
-class PairSetsView(generics.ListCreateAPIView[PairSet]):
+class PairSetsView(StrictView, generics.ListCreateAPIView[PairSet]):
     """Sets of drawn pairs."""
 
     queryset = PairSet.objects.none()
@@ -375,7 +376,7 @@ class PairSetsView(generics.ListCreateAPIView[PairSet]):
 @extend_schema_view(
     get=extend_schema(summary="One set of drawn pairs"), delete=extend_schema(summary="Delete a set")
 )
-class PairSetView(generics.RetrieveDestroyAPIView[PairSet]):
+class PairSetView(StrictView, generics.RetrieveDestroyAPIView[PairSet]):
     """One set."""
 
     queryset = PairSet.objects.none()
@@ -390,7 +391,7 @@ class PairSetView(generics.RetrieveDestroyAPIView[PairSet]):
         delete_pair_set(instance, cast("User", self.request.user))
 
 
-class DrawnPairSerializer(serializers.ModelSerializer[GeneratedPair]):
+class DrawnPairSerializer(StrictModelSerializer[GeneratedPair]):
     """A pair as it reads now, with the row as it was drawn."""
 
     fields_drawn = ObjectField(source="fields", read_only=True, help_text="The row as it was drawn.")
@@ -402,7 +403,7 @@ class DrawnPairSerializer(serializers.ModelSerializer[GeneratedPair]):
 
 
 @extend_schema_view(get=extend_schema(summary="Pairs of a set, as they read now"))
-class DrawnPairsView(generics.ListAPIView[GeneratedPair]):
+class DrawnPairsView(StrictView, generics.ListAPIView[GeneratedPair]):
     """Pairs of one set, in the order of their draw."""
 
     queryset = GeneratedPair.objects.none()

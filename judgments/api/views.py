@@ -5,7 +5,7 @@ Judgments as JSON, under the names of the contract.
 
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import Any, cast
+from typing import cast
 
 from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
@@ -19,13 +19,14 @@ from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from analysis.columns import JUDGMENT_COLUMNS
+from config.api_bases import StrictSerializer, StrictView
 from config.api_schema import ErrorSerializer
 from experiments.api.serializers import StudySerializer
+from experiments.api.views import StudyAPIView
 from experiments.lists.rounds import MOST_ROUNDS
-from experiments.models import ApiToken, TrialKind
+from experiments.models import ApiToken, Experiment, TrialKind
 from experiments.pages.access import get_study
 from judgments.frames.listing import as_rows, counted_judgments
 from judgments.frames.mturk_batch import batch_csv
@@ -43,7 +44,7 @@ def whole_number(name: str) -> serializers.IntegerField:
     return serializers.IntegerField(read_only=True, allow_null=True, help_text=JUDGMENT_COLUMNS[name].meaning)
 
 
-class JudgmentSerializer(serializers.Serializer[Any]):
+class JudgmentSerializer(StrictSerializer):
     """One judgment: the columns of a judgment file, then those that identify the trial."""
 
     participant = text("participant")
@@ -97,7 +98,7 @@ class JudgmentFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter 
 
 
 @extend_schema_view(get=extend_schema(summary="Judgments of a study, by session and position"))
-class JudgmentViews(generics.ListAPIView[Judgment]):
+class JudgmentViews(StrictView, generics.ListAPIView[Judgment]):
     """Judgments that count: previews, pilots and withdrawn participants are left out."""
 
     further_scope = ApiToken.Scope.PEOPLE
@@ -140,7 +141,7 @@ class AnyAccept(BaseContentNegotiation):
         responses={(200, "text/csv"): OpenApiTypes.STR, 422: ErrorSerializer},
     )
 )
-class MturkBatchCsv(APIView):
+class MturkBatchCsv(StrictView):
     """One row a session, under pseudonyms; ``import_judgments --format mturk-batch`` reads it again."""
 
     further_scope = ApiToken.Scope.PEOPLE
@@ -155,7 +156,7 @@ class MturkBatchCsv(APIView):
         return answer
 
 
-class ArchiveRequest(serializers.Serializer[Any]):
+class ArchiveRequest(StrictSerializer):
     """State of an archived study."""
 
     confirm = serializers.BooleanField(
@@ -163,7 +164,7 @@ class ArchiveRequest(serializers.Serializer[Any]):
     )
 
 
-class ArchiveView(APIView):
+class ArchiveView(StrictView):
     """The archive of studies."""
 
     @extend_schema(
@@ -181,8 +182,12 @@ class ArchiveView(APIView):
         return Response(StudySerializer(archived).data)
 
 
-class UnarchiveView(APIView):
+class UnarchiveView(StudyAPIView):
     """The way back from the archive."""
+
+    queryset = Experiment.objects.none()
+    serializer_class = StudySerializer
+    takes_no_body = True
 
     @extend_schema(
         operation_id="studies_unarchive",
@@ -192,5 +197,4 @@ class UnarchiveView(APIView):
     )
     def post(self, request: Request, slug: str) -> Response:
         """No effect on a study that is not in the archive."""
-        study = get_study(request.user, slug, editing=True)
-        return Response(StudySerializer(unarchive(study, by=cast("User", request.user))).data)
+        return Response(StudySerializer(unarchive(self.study(), by=self.user)).data)

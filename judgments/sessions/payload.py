@@ -1,7 +1,8 @@
 """Parsing of sent answers: invalid measurements or clocks never cost an answer.
 
 Only rows without a trial or a response are refused. Measurements are sanitised, and odd values are flagged
-in the judgment's ``timing``.
+in the judgment's ``timing``. Unknown keys are ignored, unlike elsewhere in the API: a browser may hold a page
+of another version of the engine.
 """
 
 import json

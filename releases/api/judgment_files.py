@@ -9,8 +9,8 @@ from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.serializers import Serializer
-from rest_framework.views import APIView
 
+from config.api_bases import StrictView
 from config.api_schema import ErrorSerializer
 from experiments.models import ApiToken, Experiment, TrialKind
 from experiments.pages.access import get_study
@@ -62,11 +62,12 @@ class FileChoices(ExcludeChoices):
     )
 
 
-class JudgmentsFile(APIView):
+class JudgmentsFile(StrictView):
     """All judgments of a study as one file."""
 
     further_scope = ApiToken.Scope.PEOPLE
     content_negotiation_class = AnyAccept
+    query_class = FileChoices
     suffix: ClassVar[str]
     media_type: ClassVar[str]
     write: ClassVar[Callable[..., Iterator[str]]]
@@ -74,7 +75,7 @@ class JudgmentsFile(APIView):
     def get(self, request: Request, slug: str) -> StreamingHttpResponse:
         """Write the file while it is read."""
         study = get_study(request.user, slug)
-        blocks = self.blocks(study, query_choices(FileChoices, request, study))
+        blocks = self.blocks(study, query_choices(self, study))
         answer = StreamingHttpResponse(blocks, content_type=f"{self.media_type}; charset=utf-8")
         answer["Content-Disposition"] = f'attachment; filename="{study.slug}-judgments.{self.suffix}"'
         return answer
@@ -106,7 +107,6 @@ def file_responses(media_type: str) -> dict[Any, type[Serializer[Any]] | OpenApi
     get=extend_schema(
         summary="All judgments as CSV",
         operation_id="judgments_csv",
-        parameters=[FileChoices],
         responses=file_responses("text/csv"),
     )
 )
@@ -120,7 +120,6 @@ class JudgmentsCsv(JudgmentsFile):
     get=extend_schema(
         summary="All judgments as JSON lines",
         operation_id="judgments_jsonl",
-        parameters=[FileChoices],
         responses=file_responses("application/x-ndjson"),
     )
 )

@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from analysis.comparison.in_depth.models import METHODS
+from config.api_bases import StrictModelSerializer, StrictSerializer
 from experiments.api.views import StudyAPIView
 from releases.api.fields import BIGGEST, PlainText
 from releases.api.serializers import RunSerializer
@@ -23,7 +24,7 @@ from releases.views.releases import find
 SHOWN_FAILURES = 100
 
 
-class RunProgressSerializer(serializers.Serializer[Any]):
+class RunProgressSerializer(StrictSerializer):
     """Progress of a run of a model scored here; zeros for tables of scores, which have no shards."""
 
     sentences = serializers.IntegerField(help_text="Distinct ones.")
@@ -38,7 +39,7 @@ class RunProgressSerializer(serializers.Serializer[Any]):
     seconds_left = serializers.IntegerField(allow_null=True)
 
 
-class FailedShardSerializer(serializers.ModelSerializer[ScoreShard]):
+class FailedShardSerializer(StrictModelSerializer[ScoreShard]):
     """A shard that failed three times, with the reason."""
 
     class Meta:
@@ -69,7 +70,7 @@ class RunDetailSerializer(RunSerializer):
         return FailedShardSerializer(failed, many=True).data
 
 
-class ModelRunsRequest(serializers.Serializer[Any]):
+class ModelRunsRequest(StrictSerializer):
     """Models of this installation or of the hub, and the measures."""
 
     models = serializers.ListField(
@@ -136,6 +137,7 @@ class ModelRunViews(StudyAPIView):
 class RunRetryView(StudyAPIView):
     """Failed shards of a run."""
 
+    takes_no_body = True
     queryset = ScoringRun.objects.none()
     serializer_class = RunDetailSerializer
 

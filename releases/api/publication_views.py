@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from analysis.errors import UnknownName
+from config.api_bases import StrictModelSerializer, StrictSerializer
 from experiments.api.views import StudyAPIView
 from experiments.models import PlatformAccount
 from judgments.recruitment.credentials import usable_accounts
@@ -17,7 +18,7 @@ from releases.publishing.publish import REPOSITORIES, check_target, preview, req
 from releases.views.releases import find
 
 
-class PublicationRequest(serializers.Serializer[Any]):
+class PublicationRequest(StrictSerializer):
     """Target and visibility of a publication."""
 
     account = serializers.CharField(
@@ -33,7 +34,7 @@ class PublicationRequest(serializers.Serializer[Any]):
     )
 
 
-class PublicationSerializer(serializers.ModelSerializer[Publication]):
+class PublicationSerializer(StrictModelSerializer[Publication]):
     """A release in a repository."""
 
     job = serializers.IntegerField(source="job_id", read_only=True, allow_null=True)
@@ -58,14 +59,14 @@ class PublicationSerializer(serializers.ModelSerializer[Publication]):
         return str(publication.facts.get("concept_doi", ""))
 
 
-class PublicationFile(serializers.Serializer[Any]):
+class PublicationFile(StrictSerializer):
     """A file that would be sent."""
 
     path = serializers.CharField()
     bytes = serializers.IntegerField()
 
 
-class PreviewSerializer(serializers.Serializer[Any]):
+class PreviewSerializer(StrictSerializer):
     """Content that would be sent."""
 
     title = serializers.CharField()

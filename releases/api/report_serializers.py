@@ -1,7 +1,5 @@
 """The reports of agreement, ratings and leaderboards as JSON, and the choices they depend on."""
 
-from typing import Any
-
 from rest_framework import serializers
 
 from analysis.aggregation.ratings import TRANSFORMS
@@ -10,11 +8,12 @@ from analysis.agreement.majority import TIES
 from analysis.comparison.leaderboard import DEFAULT_SORT
 from analysis.magnitudes import ZEROS
 from analysis.multiple_tests import CORRECTIONS
+from config.api_bases import StrictSerializer
 from experiments.lists.rounds import MOST_ROUNDS
 from releases.api.fields import BIGGEST, EXCLUDE, AnyObject, PlainText
 
 
-class ExcludeChoices(serializers.Serializer[Any]):
+class ExcludeChoices(StrictSerializer):
     """Exclusions; by default those of the study's current plan."""
 
     exclude = PlainText(required=False, allow_blank=True, default="", help_text=EXCLUDE)
@@ -98,7 +97,7 @@ class RatingsChoices(ExcludeChoices):
     zeros = zeros_field()
 
 
-class AgreementBlock(serializers.Serializer[Any]):
+class AgreementBlock(StrictSerializer):
     """Counts and shares of some paradigms together; undefined numbers are null."""
 
     paradigms = serializers.IntegerField()
@@ -114,7 +113,7 @@ class AgreementBlock(serializers.Serializer[Any]):
     ci_high = serializers.FloatField(allow_null=True)
 
 
-class AgreementReport(serializers.Serializer[Any]):
+class AgreementReport(StrictSerializer):
     """As ``agreement --json`` prints it."""
 
     experiment = serializers.CharField()
@@ -131,7 +130,7 @@ class AgreementReport(serializers.Serializer[Any]):
     conventions = AnyObject()
 
 
-class RatingsReport(serializers.Serializer[Any]):
+class RatingsReport(StrictSerializer):
     """As ``ratings --json`` prints it."""
 
     experiment = serializers.CharField()
@@ -145,7 +144,7 @@ class RatingsReport(serializers.Serializer[Any]):
     excluded = serializers.ListField(child=AnyObject())
 
 
-class LeaderboardChoices(serializers.Serializer[Any]):
+class LeaderboardChoices(StrictSerializer):
     """Order and conventions of a leaderboard."""
 
     sort = PlainText(
@@ -157,7 +156,7 @@ class LeaderboardChoices(serializers.Serializer[Any]):
     )
 
 
-class LeaderboardReport(serializers.Serializer[Any]):
+class LeaderboardReport(StrictSerializer):
     """As ``leaderboard --json`` prints it."""
 
     release = serializers.IntegerField()

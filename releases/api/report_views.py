@@ -7,8 +7,6 @@ from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import Serializer
-from rest_framework.views import APIView
 
 from analysis.aggregation.ordinal import ORDINAL_SLOPES
 from analysis.aggregation.ratings import TRANSFORMS
@@ -20,6 +18,7 @@ from analysis.power.anova import TESTS
 from analysis.power.pilot import CRITERIA
 from analysis.power.report import MODELS, SIZES, Price, prospective_report
 from analysis.reliability.coding import CODINGS
+from config.api_bases import StrictSerializer, StrictView
 from config.api_schema import ErrorSerializer
 from experiments.lists.rounds import MOST_ROUNDS
 from experiments.models import Job
@@ -132,7 +131,7 @@ class Sizes(serializers.Field[list[int], str, str, Any]):
         return ",".join(map(str, value))
 
 
-class PriceChoices(serializers.Serializer[Any]):
+class PriceChoices(StrictSerializer):
     """Cost of one participant."""
 
     reward_minor = serializers.IntegerField(required=False, default=0, min_value=0, max_value=1_000_000)
@@ -171,7 +170,7 @@ class PlanChoices(PriceChoices):
         return attrs
 
 
-class Document(serializers.Serializer[Any]):
+class Document(StrictSerializer):
     """As the command prints it."""
 
     experiment = serializers.CharField()
@@ -181,7 +180,7 @@ class Document(serializers.Serializer[Any]):
         return instance
 
 
-class Waiting(serializers.Serializer[Any]):
+class Waiting(StrictSerializer):
     """The job that computes a report."""
 
     job = serializers.IntegerField()
@@ -189,153 +188,166 @@ class Waiting(serializers.Serializer[Any]):
     error = serializers.CharField(allow_blank=True)
 
 
-class PowerDocument(serializers.Serializer[Any]):
+class PowerDocument(StrictSerializer):
     """As the command prints it."""
 
     task = serializers.CharField()
     designs = serializers.ListField(child=serializers.DictField())
 
 
-def report_response(request: Request, slug: str, name: str, kind: type[Serializer[Any]]) -> Response:
+def report_response(view: StrictView, slug: str, name: str) -> Response:
     """The report, or 202 with its job."""
-    study = get_study(request.user, slug)
-    result = report_or_job(study, name, dict(query_choices(kind, request, study)), user=request.user)
+    user = view.request.user
+    study = get_study(user, slug)
+    result = report_or_job(study, name, query_choices(view, study), user=user)
     if isinstance(result, Job):
         progress = {"job": result.pk, "state": result.state, "error": result.error}
         return Response(progress, status=status.HTTP_202_ACCEPTED)
     return Response(result)
 
 
-class ExclusionsView(APIView):
+class ExclusionsView(StrictView):
     """Exclusions of a plan, and their effect on the results."""
 
-    @extend_schema(summary="Exclusions", parameters=[ExcludeChoices], responses=report_responses(Document))
+    query_class = ExcludeChoices
+
+    @extend_schema(summary="Exclusions", responses=report_responses(Document))
     def get(self, request: Request, slug: str) -> Response:
         """The report, as the command prints it."""
         study = get_study(request.user, slug)
-        return Response(cached_report(study, "exclusions", **query_choices(ExcludeChoices, request, study)))
+        return Response(cached_report(study, "exclusions", **query_choices(self, study)))
 
 
-class ItemsView(APIView):
+class ItemsView(StrictView):
     """Every item, and the models of annotators and of strength."""
 
-    @extend_schema(summary="Items", parameters=[ExcludeChoices], responses=report_responses(Document))
+    query_class = ExcludeChoices
+
+    @extend_schema(summary="Items", responses=report_responses(Document))
     def get(self, request: Request, slug: str) -> Response:
         """The report, as the command prints it."""
         study = get_study(request.user, slug)
-        return Response(items_report(study, **query_choices(ExcludeChoices, request, study)))
+        return Response(items_report(study, **query_choices(self, study)))
 
 
-class ProgressView(APIView):
+class ProgressView(StrictView):
     """Agreement and inclusion while the study runs, with intervals that hold at every look."""
+
+    query_class = ProgressChoices
 
     @extend_schema(
         summary="Agreement so far",
         description="At most some seconds old. A request is recorded as a look and counted in `looks`.",
-        parameters=[ProgressChoices],
         responses=report_responses(Document),
     )
     def get(self, request: Request, slug: str) -> Response:
         """The report, as the page shows it."""
         study = get_study(request.user, slug)
-        choices = query_choices(ProgressChoices, request, study)
+        choices = query_choices(self, study)
         return Response(viewed_progress(study, user=request.user, where="progress", **choices))
 
 
-class ReliabilityView(APIView):
+class ReliabilityView(StrictView):
     """Agreement between participants, and ceilings."""
+
+    query_class = ReliabilityChoices
 
     @extend_schema(
         summary="Reliability",
         description=LATER,
-        parameters=[ReliabilityChoices],
         responses={**report_responses(Document), 202: Waiting},
     )
     def get(self, request: Request, slug: str) -> Response:
         """The report, as the command prints it."""
-        return report_response(request, slug, "reliability", ReliabilityChoices)
+        return report_response(self, slug, "reliability")
 
 
-class EffectsView(APIView):
+class EffectsView(StrictView):
     """The five analyses of every contrast."""
+
+    query_class = EffectsChoices
 
     @extend_schema(
         summary="Effects",
         description=LATER,
-        parameters=[EffectsChoices],
         responses={**report_responses(Document), 202: Waiting},
     )
     def get(self, request: Request, slug: str) -> Response:
         """The report, as the command prints it."""
-        return report_response(request, slug, "effects", EffectsChoices)
+        return report_response(self, slug, "effects")
 
 
-class TimesView(APIView):
+class TimesView(StrictView):
     """Response times by condition."""
+
+    query_class = TimesChoices
 
     @extend_schema(
         summary="Response times",
         description=LATER,
-        parameters=[TimesChoices],
         responses={**report_responses(Document), 202: Waiting},
     )
     def get(self, request: Request, slug: str) -> Response:
         """The report, as the command prints it."""
-        return report_response(request, slug, "times", TimesChoices)
+        return report_response(self, slug, "times")
 
 
-class MultiverseView(APIView):
+class MultiverseView(StrictView):
     """One effect under every specification."""
+
+    query_class = MultiverseChoices
 
     @extend_schema(
         summary="Multiverse",
         description=LATER,
-        parameters=[MultiverseChoices],
         responses={**report_responses(Document), 202: Waiting},
     )
     def get(self, request: Request, slug: str) -> Response:
         """The report, as the command prints it."""
-        return report_response(request, slug, "multiverse", MultiverseChoices)
+        return report_response(self, slug, "multiverse")
 
 
-class OrdinalView(APIView):
+class OrdinalView(StrictView):
     """Likert ratings as ordered categories."""
+
+    query_class = OrdinalChoices
 
     @extend_schema(
         summary="Ordinal models",
         description=LATER,
-        parameters=[OrdinalChoices],
         responses={**report_responses(Document), 202: Waiting},
     )
     def get(self, request: Request, slug: str) -> Response:
         """The report, as the command prints it."""
-        return report_response(request, slug, "ordinal", OrdinalChoices)
+        return report_response(self, slug, "ordinal")
 
 
-class PilotView(APIView):
+class PilotView(StrictView):
     """Power of other numbers of participants, the study as a pilot."""
+
+    query_class = PilotChoices
 
     @extend_schema(
         summary="Power from this study as a pilot",
         description=LATER,
-        parameters=[PilotChoices],
         responses={**report_responses(Document), 202: Waiting},
     )
     def get(self, request: Request, slug: str) -> Response:
         """The report, as the command prints it."""
-        return report_response(request, slug, "pilot", PilotChoices)
+        return report_response(self, slug, "pilot")
 
 
-class PowerView(APIView):
+class PowerView(StrictView):
     """Power of a planned study."""
+
+    query_class = PlanChoices
 
     @extend_schema(
         summary="Power of a planned study",
-        parameters=[PlanChoices],
         responses={200: PowerDocument, 400: ErrorSerializer, 422: ErrorSerializer},
     )
     def get(self, request: Request) -> Response:
         """The report, as the command prints it."""
-        data = dict(query_choices(PlanChoices, request))
+        data = dict(query_choices(self))
         price = Price(data.pop("reward_minor"), data.pop("fee"))
         return Response(prospective_report(data.pop("task"), data.pop("effect"), price=price, **data))

@@ -8,6 +8,7 @@ from rest_framework import serializers
 from analysis.comparison.in_depth.models import METHODS
 from analysis.gold.formats.registry import FORMATS
 from analysis.scoring.orientation import SIGNS as ORIENTATIONS
+from config.api_bases import StrictModelSerializer, StrictSerializer
 from releases.api.fields import BIGGEST, AnyObject, PlainText
 from releases.api.report_serializers import RuleChoices
 from releases.comparison.compare import SIGNS
@@ -15,7 +16,7 @@ from releases.gold.describe import withdrawn_since
 from releases.models import Comparison, ExclusionPlan, Release, ScoringRun
 
 
-class StepSerializer(serializers.Serializer[Any]):
+class StepSerializer(StrictSerializer):
     """One step of a plan."""
 
     name = PlainText(max_length=60)
@@ -31,7 +32,7 @@ class StepSerializer(serializers.Serializer[Any]):
         return parameters
 
 
-class PlanSerializer(serializers.ModelSerializer[ExclusionPlan]):
+class PlanSerializer(StrictModelSerializer[ExclusionPlan]):
     """A version of an exclusion plan."""
 
     name = serializers.SlugField(max_length=60)
@@ -58,7 +59,7 @@ class PlanSerializer(serializers.ModelSerializer[ExclusionPlan]):
         read_only_fields = ["version", "sha256", "author", "locked_before_first_response", "created_at"]
 
 
-class ReleaseSerializer(serializers.ModelSerializer[Release]):
+class ReleaseSerializer(StrictModelSerializer[Release]):
     """A release and its state."""
 
     job = serializers.IntegerField(source="job_id", read_only=True, allow_null=True)
@@ -108,7 +109,7 @@ class ReleaseRequest(RuleChoices):
     )
 
 
-class RunSerializer(serializers.ModelSerializer[ScoringRun]):
+class RunSerializer(StrictModelSerializer[ScoringRun]):
     """One model over the study's sentences."""
 
     job = serializers.IntegerField(source="job_id", read_only=True, allow_null=True)
@@ -139,7 +140,7 @@ SIGN = (
 )
 
 
-class RunRequest(serializers.Serializer[Any]):
+class RunRequest(StrictSerializer):
     """A file of scores or a model, as multipart form data."""
 
     file = serializers.FileField(help_text="CSV, TSV, JSON lines, Parquet or ARPA, by suffix.")
@@ -160,7 +161,7 @@ class RunRequest(serializers.Serializer[Any]):
     )
 
 
-class ScoreSetsRequest(serializers.Serializer[Any]):
+class ScoreSetsRequest(StrictSerializer):
     """Several models in one table, as multipart form data."""
 
     file = serializers.FileField(help_text="sentence_id and a column per model.")
@@ -171,7 +172,7 @@ class ScoreSetsRequest(serializers.Serializer[Any]):
     sign = serializers.ChoiceField(choices=list(ORIENTATIONS), required=False, help_text=SIGN)
 
 
-class ComparisonSerializer(serializers.ModelSerializer[Comparison]):
+class ComparisonSerializer(StrictModelSerializer[Comparison]):
     """Models compared with participants on one release."""
 
     release = serializers.IntegerField(source="release.number", read_only=True)
@@ -186,7 +187,7 @@ class ComparisonSerializer(serializers.ModelSerializer[Comparison]):
         read_only_fields = fields
 
 
-class ComparisonRequest(serializers.Serializer[Any]):
+class ComparisonRequest(StrictSerializer):
     """Which models on which release, and how."""
 
     release = serializers.IntegerField(min_value=1, max_value=BIGGEST, help_text="Number of the release.")

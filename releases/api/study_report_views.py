@@ -8,8 +8,8 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
+from config.api_bases import StrictSerializer, StrictView
 from config.api_schema import ErrorSerializer
 from experiments.api.authentication import require_scope
 from experiments.api.views import StudyAPIView
@@ -47,7 +47,7 @@ class StudyReportChoices(AgreementChoices):
     )
 
 
-class ReportFileSerializer(serializers.Serializer[Any]):
+class ReportFileSerializer(StrictSerializer):
     """One file of a report."""
 
     path = serializers.CharField()
@@ -56,7 +56,7 @@ class ReportFileSerializer(serializers.Serializer[Any]):
     holds = serializers.CharField()
 
 
-class StudyReportSerializer(serializers.Serializer[Any]):
+class StudyReportSerializer(StrictSerializer):
     """A report and its state."""
 
     number = serializers.IntegerField(help_text="In URLs; also the number of its job.")
@@ -93,7 +93,7 @@ class StudyReportViews(StudyAPIView):
         return Response(StudyReportSerializer(report).data, status=status.HTTP_202_ACCEPTED)
 
 
-class StudyReportView(APIView):
+class StudyReportView(StrictView):
     """One report."""
 
     @extend_schema(summary="One report", responses=StudyReportSerializer)
@@ -102,7 +102,7 @@ class StudyReportView(APIView):
         return Response(StudyReportSerializer(_get_report(request, slug, number)).data)
 
 
-class StudyReportFileView(APIView):
+class StudyReportFileView(StrictView):
     """One file of a report."""
 
     content_negotiation_class = AnyAccept
@@ -115,7 +115,7 @@ class StudyReportFileView(APIView):
         return file_answer(get_study(request.user, slug), _get_report(request, slug, number), name)
 
 
-class ReasonRequest(serializers.Serializer[Any]):
+class ReasonRequest(StrictSerializer):
     """The reason of a row."""
 
     key = PlainText(max_length=200, help_text="Key of the row.")

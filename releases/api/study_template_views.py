@@ -1,7 +1,5 @@
 """API views of study templates: the file of a study, the built-in ones, and a study from a file."""
 
-from typing import Any
-
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
@@ -9,6 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from analysis.errors import BadInput
+from config.api_bases import StrictSerializer
 from config.api_schema import ErrorSerializer
 from experiments.api.serializers import StudySerializer
 from experiments.api.views import StudyAPIView
@@ -24,7 +23,7 @@ from releases.study_templates.document import MAX_BYTES
 from releases.views.study_templates import template_file
 
 
-class TemplateChoice(serializers.Serializer[Any]):
+class TemplateChoice(StrictSerializer):
     """A built-in template."""
 
     name = serializers.CharField()
@@ -33,7 +32,7 @@ class TemplateChoice(serializers.Serializer[Any]):
     description = serializers.CharField()
 
 
-class TemplateRequest(serializers.Serializer[Any]):
+class TemplateRequest(StrictSerializer):
     """A file or the name of a built-in template."""
 
     template = serializers.CharField(
@@ -49,7 +48,7 @@ class TemplateRequest(serializers.Serializer[Any]):
     dry_run = serializers.BooleanField(required=False, default=False, help_text="Store nothing.")
 
 
-class TemplateSummary(serializers.Serializer[Any]):
+class TemplateSummary(StrictSerializer):
     """Result of a template."""
 
     title = serializers.CharField()
@@ -59,19 +58,28 @@ class TemplateSummary(serializers.Serializer[Any]):
     study = StudySerializer(allow_null=True, help_text="The new draft; null in a dry run.")
 
 
+class TemplateFileChoices(StrictSerializer):
+    """Content of a template's file."""
+
+    materials = serializers.ChoiceField(
+        choices=["yes", "no"], required=False, default="yes", help_text="no: without the sentences."
+    )
+
+
 class StudyTemplateView(StudyAPIView):
     """The template of one study."""
 
+    query_class = TemplateFileChoices
     content_negotiation_class = AnyAccept
 
     @extend_schema(
-        summary="A study as a template (YAML); materials=no leaves the sentences out",
+        summary="A study as a template (YAML)",
         # The document describes what the YAML holds: a mapping, not the bytes of a file.
         responses={(200, "application/yaml"): ANYTHING},
     )
     def get(self, request: Request, slug: str) -> HttpResponse:
         """The file."""
-        return template_file(self.study(), with_materials=request.query_params.get("materials") != "no")
+        return template_file(self.study(), with_materials=self.validated_query()["materials"] == "yes")
 
 
 class StudyTemplatesView(StudyAPIView):

@@ -12,8 +12,8 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
-from rest_framework.views import APIView
 
+from config.api_bases import StrictView
 from config.api_schema import ErrorSerializer
 from config.http.body_limit import takes_large_files
 from experiments.api.authentication import require_scope
@@ -61,13 +61,9 @@ def report_responses(kind: type[Serializer[Any]]) -> dict[int, type[Serializer[A
     return {200: kind, 400: ErrorSerializer, 422: ErrorSerializer}
 
 
-def query_choices(
-    kind: type[Serializer[Any]], request: Request, study: Experiment | None = None
-) -> dict[str, Any]:
+def query_choices(view: StrictView, study: Experiment | None = None) -> dict[str, Any]:
     """The validated choices of the query string; an empty ``exclude`` is the study's current plan."""
-    choices = kind(data=request.query_params.dict())
-    choices.is_valid(raise_exception=True)
-    return with_exclusion(study, choices.validated_data)
+    return with_exclusion(study, view.validated_query())
 
 
 def with_exclusion(study: Experiment | None, data: dict[str, Any]) -> dict[str, Any]:
@@ -77,29 +73,29 @@ def with_exclusion(study: Experiment | None, data: dict[str, Any]) -> dict[str, 
     return {**data, "exclude": chosen_exclusion(study, data["exclude"])}
 
 
-class AgreementView(APIView):
+class AgreementView(StrictView):
     """Agreement of participants with the expected labels."""
 
-    @extend_schema(
-        summary="Agreement", parameters=[AgreementChoices], responses=report_responses(AgreementReport)
-    )
+    query_class = AgreementChoices
+
+    @extend_schema(summary="Agreement", responses=report_responses(AgreementReport))
     def get(self, request: Request, slug: str) -> Response:
         """The report, as the command prints it."""
         study = get_study(request.user, slug)
         note_look(study, request.user, where="agreement")
-        return Response(cached_report(study, "agreement", **query_choices(AgreementChoices, request, study)))
+        return Response(cached_report(study, "agreement", **query_choices(self, study)))
 
 
-class RatingsView(APIView):
+class RatingsView(StrictView):
     """Item means of ratings."""
 
-    @extend_schema(
-        summary="Item means", parameters=[RatingsChoices], responses=report_responses(RatingsReport)
-    )
+    query_class = RatingsChoices
+
+    @extend_schema(summary="Item means", responses=report_responses(RatingsReport))
     def get(self, request: Request, slug: str) -> Response:
         """The report, as the command prints it."""
         study = get_study(request.user, slug)
-        return Response(cached_report(study, "ratings", **query_choices(RatingsChoices, request, study)))
+        return Response(cached_report(study, "ratings", **query_choices(self, study)))
 
 
 @extend_schema_view(
@@ -150,7 +146,7 @@ class ReleaseViews(StudyAPIView, generics.ListAPIView[Release]):
         return Response(ReleaseSerializer(release).data, status=status.HTTP_202_ACCEPTED)
 
 
-class ReleaseView(APIView):
+class ReleaseView(StrictView):
     """One release."""
 
     @extend_schema(summary="One release with its manifest", responses=ReleaseSerializer)
@@ -166,7 +162,7 @@ def require_people(request: Request, release: Release) -> None:
         require_scope(request, ApiToken.Scope.PEOPLE)
 
 
-class ReleaseFileView(APIView):
+class ReleaseFileView(StrictView):
     """One file of a release."""
 
     content_negotiation_class = AnyAccept
@@ -180,7 +176,7 @@ class ReleaseFileView(APIView):
         return file_answer(release, name)
 
 
-class ReleaseZipView(APIView):
+class ReleaseZipView(StrictView):
     """The whole release."""
 
     content_negotiation_class = AnyAccept
@@ -248,18 +244,19 @@ class ScoreSetViews(StudyAPIView):
         return Response(RunSerializer(runs, many=True).data, status=status.HTTP_202_ACCEPTED)
 
 
-class LeaderboardView(APIView):
+class LeaderboardView(StrictView):
     """Models in one order on one release."""
+
+    query_class = LeaderboardChoices
 
     @extend_schema(
         summary="Leaderboard of a release",
-        parameters=[LeaderboardChoices],
         responses=report_responses(LeaderboardReport),
     )
     def get(self, request: Request, slug: str, number: int) -> Response:
         """The rows, as the command prints them."""
         release = find(get_study(request.user, slug), number, ready=True)
-        choices = dict(query_choices(LeaderboardChoices, request))
+        choices = dict(query_choices(self))
         order = {"ascending": True, "descending": False}.get(choices.pop("order", ""))
         return Response(leaderboard(release, ascending=order, **choices))
 

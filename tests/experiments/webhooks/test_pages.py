@@ -100,13 +100,18 @@ def test_the_api_shows_a_secret_once_and_needs_the_scope_to_write(client, study,
     assert created.status_code == 201 and created.json()["secret"].startswith("whsec_")
     path = f"{API}{created.json()['id']}/"
     assert "secret" not in client.get(path, **reading).json()
-    rotated = client.post(f"{path}secret/", **writing).json()["secret"]
+    rotated = client.post(f"{path}secret/", content_type="application/json", **writing).json()["secret"]
     assert rotated not in {created.json()["secret"], ""}
-    assert client.post(f"{path}test/", **writing).status_code == 202
+    assert client.post(f"{path}test/", content_type="application/json", **writing).status_code == 202
     run_deliveries()
     row = client.get(f"{path}deliveries/", **reading).json()["results"][0]
     assert (row["event"], row["state"], row["attempts"][0]["status"]) == ("webhook.test", "delivered", 200)
-    assert client.post(f"{path}deliveries/{row['id']}/send/", **writing).status_code == 202
+    assert (
+        client.post(
+            f"{path}deliveries/{row['id']}/send/", content_type="application/json", **writing
+        ).status_code
+        == 202
+    )
     changed = client.patch(path, {"events": ["wrong"]}, content_type="application/json", **writing)
     assert changed.status_code == 400
     changed = client.patch(path, {"is_enabled": False}, content_type="application/json", **writing)
@@ -129,7 +134,7 @@ def test_tests_and_repetitions_by_hand_are_limited(ada, study, webhook, run_deli
     assert "Try again in 40 s." in text_of(refused) and "Deliveries" in text_of(refused)
     assert ada.post(f"{address}deliveries/{delivery.pk}/send/").status_code == 429
     for path in (f"{API}{webhook.pk}/test/", f"{API}{webhook.pk}/deliveries/{delivery.pk}/send/"):
-        answer = ada.post(path)
+        answer = ada.post(path, content_type="application/json")
         assert (answer.status_code, answer.json()["code"], answer["Retry-After"]) == (429, "throttled", "40")
     assert WebhookDelivery.objects.count() == n_stored
     Membership.objects.create(experiment=study, user=cast.cleo(), role="editor")
