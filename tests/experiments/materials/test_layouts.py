@@ -9,6 +9,7 @@ from experiments.materials.readers.detect import read_materials
 from experiments.materials.readers.layout import parse_split
 from experiments.models import MaterialSet
 from tests.experiments.materials.spreadsheet_files import write_xlsx
+from tests.experiments.pages.page_forms import sent_by_browser
 
 CELLS = ("g_sg", "g_pl", "u_sg", "u_pl")
 TITLED = [
@@ -87,3 +88,24 @@ def test_the_first_rows_of_every_file_are_shown_for_the_choice_of_the_header(ada
     ada.post(address, {**form, "action": "again"})
     ada.post(address, {**form, "action": "import"})
     assert MaterialSet.objects.get(name="Two").sentences.count() == 4
+
+
+@pytest.mark.django_db
+def test_read_again_keeps_the_choices_of_a_spreadsheet(ada):
+    """The form of the page, sent again as it is, reads the same: header row, columns, factors, levels."""
+    pasted = "\n".join("\t".join(row) for row in TITLED)
+    address = ada.post(reverse("material-upload"), {"pasted": pasted, "name": "Pasted", "language": "en"}).url
+    chosen = {"column-0": "item", **{f"column-{number}": "sentence" for number in range(1, 5)}}
+    chosen |= {"header_row": "3", "split_condition": "_=grammaticality,number", "source": "made up"}
+    about = {"name": "Pasted", "language": "en", "format": "auto", "licence": "CC0-1.0"}
+    ada.post(address, {**about, "header_row": "3", "action": "again"})
+    ada.post(address, {**about, **chosen, "action": "again"})
+    first = ada.get(address)
+    assert list(first.context["report"]["factors"]) == ["grammaticality", "number"]
+    for action in ("again", "again", "import"):
+        page = ada.get(address)
+        assert page.context["report"] == first.context["report"]
+        ada.post(address, {**sent_by_browser(page.content.decode(), "reading"), "action": action})
+    stored = MaterialSet.objects.get(name="Pasted")
+    assert (stored.source, stored.licence) == ("made up", "CC0-1.0")
+    assert {name: len(levels) for name, levels in stored.levels.items()} == {"grammaticality": 2, "number": 2}

@@ -9,6 +9,7 @@ from experiments.models import Experiment, Job, Membership, Upload
 from experiments.operation import job_runner
 from judgments.models import Judgment
 from tests import cast
+from tests.experiments.pages.page_forms import sent_by_browser
 from tests.webhook_events import subscribed
 
 pytestmark = pytest.mark.django_db
@@ -133,3 +134,40 @@ def test_judgments_added_to_a_study_are_an_event_with_their_counts(ada):
         "judgments_added": 2,
         "sessions_already_here": 1,
     }
+
+
+def test_read_again_keeps_everything_that_was_chosen(ada):
+    """The form of the page, sent again as it is, reads the same."""
+    rows = [
+        f"p{person},{n},{status},{order},S {n} {status}.,{value},{kind}"
+        for person in (1, 2)
+        for n, (status, value, kind, order) in enumerate(
+            [("g", "5", "rated", "SVO"), ("u", "99", "rated", "VSO"), ("g", "1", "recall", "SVO")]
+        )
+    ]
+    file = SimpleUploadedFile(
+        "r.csv", "\n".join(["who,nr,c,word_order,words,answer,task_kind", *rows]).encode()
+    )
+    address = ada.post("/judgments/import/", {"file": file, "experiment": "s", "format": "table"}).url
+    chosen = {
+        "map-participant": "who",
+        "map-item": "nr",
+        "map-condition": "c",
+        "map-sentence": "words",
+        "map-value": "answer",
+        "where": "task_kind=rated",
+        "missing": "99 -1",
+        "labels": "5=1 1=5",
+        "scale_low": "1",
+        "scale_high": "7",
+        "task": "likert",
+        "repeats": "average",
+        "language": "de",
+    }
+    ada.post(address, {"experiment": "s", "format": "table", **chosen, "action": "again"})
+    first = ada.get(address)
+    assert first.context["report"]["missing"] == 2 and first.context["report"]["judgments"] == 4
+    for _ in range(2):
+        sent = sent_by_browser(ada.get(address).content.decode(), "reading")
+        ada.post(address, {**sent, "action": "again"})
+        assert ada.get(address).context["report"] == first.context["report"]
