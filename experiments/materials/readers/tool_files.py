@@ -77,9 +77,8 @@ TOOLS: Sequence[Tool] = (
     ),
     Tool(
         "a table of E-DataAid (E-Prime)",
-        f"{_AS_TABLE} --map participant=Subject session=Subject+Session value={{answers}} "
-        f"rt_ms={{times}}; lines above the column "
-        "names (the name of the .edat file) are deleted before.",
+        f"{_AS_TABLE} --map participant=Subject session=Subject+Session value={{answers}} rt_ms={{times}}; "
+        "lines above the column names (the name of the .edat file) are deleted before.",
         columns=("ExperimentName", "Subject", "Session"),
         answers=("*.RESP",),
         times=("*.RT",),
@@ -87,8 +86,8 @@ TOOLS: Sequence[Tool] = (
     Tool(
         "a data file of DMDX, with response times by item and no ratings",
         "Make a table with a row for each response (participant, item, sentence, value, rt_ms). A "
-        "negative time "
-        "marks the answer that the item file calls wrong: with the expected status it gives value 0 or 1.",
+        "negative time marks the answer that the item file calls wrong: with the expected status it gives "
+        "value 0 or 1.",
         text=r"Subjects incorporated to date:|\A\s*\*{20,}\s+Subject?\s*\d+, \d\d/\d\d/\d{4} ",
         suffixes=(".azk", ".zil"),
         is_readable=False,
@@ -123,8 +122,8 @@ TOOLS: Sequence[Tool] = (
     Tool(
         "data of lab.js, with a row for each screen",
         f"{_AS_TABLE} --where sender=NAME (the screen of the judgment) --map participant=COLUMN "
-        "value={answers} rt_ms=duration. lab.js names no participant unless the study does: add a column to "
-        "each file, or join the files in lab.js' collection.",
+        "value={answers} rt_ms=duration. lab.js names no participant unless the study does: add a "
+        "column to each file, or join the files in lab.js' collection.",
         columns=("sender", "sender_type|sender_id", "timestamp|time_run|ended_on"),
         answers=("response", "rating*", "answer*", "judg*", "acceptability*"),
         has_other_rows=True,
@@ -152,8 +151,8 @@ TOOLS: Sequence[Tool] = (
     Tool(
         "results of LimeSurvey with the questions' texts as column names",
         "Export the responses as CSV again with Headings: Question code and Responses: Answer codes, then "
-        "name "
-        f"the columns of one sentence each (--answers): {_AS_TABLE} --map participant=id --answers 'CODE*'.",
+        f"name the columns of one sentence each (--answers): {_AS_TABLE} --map participant=id --answers "
+        "'CODE*'.",
         columns=("Date submitted", "Last page", "Start language"),
     ),
     Tool(
@@ -165,9 +164,8 @@ TOOLS: Sequence[Tool] = (
     Tool(
         "data of SoSci Survey, with a column for each question",
         f"{_AS_TABLE} --map participant=CASE --answers 'XX01_*' --missing -9 -1 --where MODE=interview; "
-        f"{_WIDE}. "
-        "Download the data with values, not labels; a row of labels and tests of the survey have another "
-        "MODE.",
+        f"{_WIDE}. Download the data with values, not labels; a row of labels and tests of the survey have "
+        "another MODE.",
         columns=("CASE", "QUESTNNR", "STARTED|MODE"),
         answers=("[A-Z][A-Z][0-9][0-9]*",),
     ),
@@ -186,16 +184,15 @@ TOOLS: Sequence[Tool] = (
     Tool(
         "results of SurveyMonkey, with the sentences in a second row of headings",
         "Export all responses as CSV with Columns: Condensed and Cells: Numerical value, move the "
-        "sentences of "
-        "the second row into the first and delete the second, then name the columns of one sentence each: "
-        f"{_AS_TABLE} --map 'participant=Respondent ID' --answers COLUMN COLUMN ….",
+        "sentences of the second row into the first and delete the second, then name the columns of one "
+        f"sentence each: {_AS_TABLE} --map 'participant=Respondent ID' --answers COLUMN COLUMN ….",
         columns=("Respondent ID|respondent_id", "Collector ID|collector_id"),
     ),
     Tool(
         "a batch of Turktools with one sentence for each item",
-        "Run decoder.py of Turktools on it and import the file *.decoded.csv: "
-        f"{_AS_TABLE} --map item=Section+Item condition=Condition sentence=field_1 value=Choice "
-        "position=PresentationOrder session=AssignmentId.",
+        f"Run decoder.py of Turktools on it and import the file *.decoded.csv: {_AS_TABLE} --map "
+        "item=Section+Item condition=Condition sentence=field_1 value=Choice position=PresentationOrder "
+        "session=AssignmentId.",
         columns=("Input.item_1_section", "Input.field_1_1", "!Input.field_1_2"),
         is_readable=False,
     ),
@@ -209,8 +206,7 @@ TOOLS: Sequence[Tool] = (
     Tool(
         "results of Experigen",
         f"{_AS_TABLE} --map participant=userCode item=COLUMN sentence=COLUMN value={{answers}} "
-        f"rt_ms={{times}}; "
-        "--where view=NAME takes the screens of one view.",
+        "rt_ms={times}; --where view=NAME takes the screens of one view.",
         columns=("userCode", "userFileName|experimentName|sourceurl"),
         answers=("response*",),
         times=("rt*", "responseTime*", "*RT"),
@@ -218,16 +214,14 @@ TOOLS: Sequence[Tool] = (
     Tool(
         "results of SurveyMan",
         f"{_AS_TABLE} --map participant=responseid item=questionid sentence=questiontext "
-        f"position=questionpos "
-        "value=optiontext; --where chooses the questions that are judgments, --labels gives words their "
-        "points.",
+        "position=questionpos value=optiontext; --where chooses the questions that are judgments, "
+        "--labels gives words their points.",
         columns=("questionid", "optionid", "responseid|workerid"),
     ),
     Tool(
         "a batch of a SurveyMan survey from MTurk, with coded answers",
         "Run SurveyMan's report on it (survey.csv with the results), and import the table with "
-        "questiontext and "
-        "optiontext that it writes.",
+        "questiontext and optiontext that it writes.",
         columns=("HitId", "HitTitle", "Answer 1"),
         is_readable=False,
     ),
@@ -265,8 +259,8 @@ TOOLS: Sequence[Tool] = (
     ),
     Tool(
         "scores of participants, with no judgment of a sentence",
-        "Join them to the file of judgments by participant, and keep them with participants: "
-        "--map background.lextale={answers}.",
+        "Join them to the file of judgments by participant, and keep them with participants: --map "
+        "background.lextale={answers}.",
         columns=("*[Ll][Ee][Xx][Tt][Aa][Ll][Ee]*|*proficiency_score*|*vocab_score*",),
         answers=("*[Ll][Ee][Xx][Tt][Aa][Ll][Ee]*", "*score*"),
     ),
