@@ -30,6 +30,8 @@ FLAGS = {
     "sentence begins inside a token of its context": FLAG_JOINED,
     "the model failed on it, not scored": FLAG_FAILED,
 }
+# What the check of sentences reports with examples.
+CHECKED = tuple(name for name, flag in FLAGS.items() if flag in (FLAG_UNKNOWN, FLAG_NORMALISED, FLAG_SAME))
 
 Progress = Callable[[int], None]
 

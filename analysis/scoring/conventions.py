@@ -7,6 +7,7 @@ from typing import Any
 
 from .base import FLAG_NO_FIRST, FLAG_NORMALISED, FLAG_TOO_LONG, FLAGS
 from .measures import FORMULAS
+from .words.sentence_check import check_text
 
 NOT_RECORDED, NOT_HAD = "not recorded", "–"
 DIGITS, LONG = 12, 40
@@ -81,6 +82,7 @@ def scoring_conventions(record: Mapping[str, Any]) -> dict[str, str]:
         "single tokens": _single(spec, options),
         "unknown tokens": _unknown(facts, options),
         "truncation": _truncation(facts.get("flags") or {}),
+        "sentences as read": _read(facts, options),
         "sentences flagged": _list_flags(facts.get("flags") or {}),
     }
     if not is_recorded:
@@ -180,6 +182,13 @@ def _unknown(record: Mapping[str, Any], options: Mapping[str, str]) -> str:
     return f"{unknown:,} of {n:,} ({unknown / n:.1%})" if unknown else "none"
 
 
+def _read(record: Mapping[str, Any], options: Mapping[str, str]) -> str:
+    """Describe the check of what the model reads of the sentences."""
+    if options.get("tokenizer") == SERVERS:
+        return "not known: the server cuts"
+    return check_text(record.get("check")) or NOT_RECORDED
+
+
 def _truncation(flags: Mapping[str, int]) -> str:
     n = flags.get(TOO_LONG, 0)
     return f"none: {n:,} sentences too long, not scored" if n else "none: nothing is cut"
@@ -199,8 +208,8 @@ def _short(value: object) -> str:
 
 RECORD = ".spec.json"
 COUNTED = ".counts.parquet"
-SOURCE = ("spec_id", "spec", "tokens", "unknown_tokens", "flags")
-COPIED = ("model", "columns", "spec_id", "spec", "tokens", "unknown_tokens", "flags", "source")
+SOURCE = ("spec_id", "spec", "tokens", "unknown_tokens", "flags", "check")
+COPIED = ("model", "columns", *SOURCE, "source")
 
 
 def recorded_specs(paths: Sequence[str | Path], *, columns: Collection[str]) -> list[dict[str, Any]]:

@@ -13,7 +13,8 @@ from ..errors import NotEnoughData
 from ..notebooks import NotebookResult
 from .base import FLAG_EMPTY, Progress, Scorer, Scores, flag_counts
 from .measures import measure
-from .words.contexts import in_context
+from .words.contexts import IN_CONTEXT, in_context
+from .words.sentence_check import check_sentences
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,6 +39,7 @@ def score_sentences(
     methods: Sequence[str] = ("lp",),
     name: str = "",
     tokens: bool = False,
+    pairs: Sequence[tuple[str, str]] = (),
     progress: Progress | None = None,
 ) -> ScoredSentences:
     """Score sentences once and derive every requested measure.
@@ -57,14 +59,17 @@ def score_sentences(
     tokens : bool
         Whether single tokens are returned with ``scores``, for
         :func:`obelus.scoring.words.surprisals.surprisal_table`.
+    pairs : sequence of pairs of str
+        ``sentence_id`` of the members of each pair: pairs of two sentences with the same tokens are reported.
     progress : callable, optional
         Called with the number of sentences scored so far.
 
     Returns
     -------
     ScoredSentences
-        Scores (NaN where undefined), a summary (specification, sentences, unknown words, missing scores), and
-        the log probabilities and lengths from which the measures are computed.
+        Scores (NaN where undefined), a summary (specification, sentences, unknown words, missing scores, and
+        the check of what the model reads of the sentences), and the log probabilities and lengths from which
+        the measures are computed.
 
     Raises
     ------
@@ -81,12 +86,16 @@ def score_sentences(
     label = name or model_name(scorer.spec.uri)
     names = sentences["sentence_id"].astype(str).tolist()
     texts = sentences["sentence"].astype(str).tolist()
-    scorer, questions = in_context(scorer, texts, context_column(sentences), ids=names)
+    contexts = context_column(sentences)
+    scorer, questions = in_context(scorer, texts, contexts, ids=names)
+    has_contexts = IN_CONTEXT in scorer.capabilities
+    check = check_sentences(scorer, names, texts, contexts=contexts if has_contexts else (), pairs=pairs)
     scores = scorer.score(questions, ids=names, tokens=tokens, progress=progress)
     counts = count_frame(names, texts, scores)
     columns = {f"{label}:{method.lower()}": measure_counts(method, counts) for method in methods}
     frame = pd.DataFrame({"sentence_id": names, **columns})
-    return ScoredSentences(frame, _summary(scorer, scores, frame, model=label), counts, scores)
+    summary = _summary(scorer, scores, frame, model=label) | {"check": check}
+    return ScoredSentences(frame, summary, counts, scores)
 
 
 def context_column(sentences: pd.DataFrame) -> list[str]:

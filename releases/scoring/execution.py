@@ -16,8 +16,9 @@ from analysis.scoring import Scorer, Scores
 from analysis.scoring.base import flag_counts
 from analysis.scoring.measures import MEASURES, measure
 from analysis.scoring.words.contexts import in_context
+from analysis.scoring.words.sentence_check import check_sentences
 from config.celery import app
-from experiments.models import Sentence
+from experiments.models import MinimalPair, Sentence
 from experiments.operation.job_runner import BROKER_ERRORS
 from releases.gold.storage import release_table
 from releases.models import Release, ScorerSpec, ScoreShard, ScoringRun, SentenceScore
@@ -135,6 +136,15 @@ def score(run: ScoringRun, *, progress: Progress) -> RunScores:
     )
     refuse_without_words(run.method, questions, materials=run.material_set)
     scorable = [sentence for sentence in sentences if sentence.pk in questions]
+    run.spec["check"] = check_sentences(
+        opened,
+        [sentence.key for sentence in scorable],
+        [sentence.words for sentence in scorable],
+        contexts=[sentence.context for sentence in scorable] if run.spec["in_context"] else (),
+        pairs=MinimalPair.objects.filter(material_set=run.material_set, discard=False).values_list(
+            "good__key", "bad__key"
+        ),
+    )
     run.spec["not_asked"] = len(sentences) - len(scorable)
     model, row = create_shards(run, scorable)
     score_shards(run, progress)
@@ -269,6 +279,7 @@ def _build_run_scores(
         "uri": run.model,
         "spec_id": model.spec.spec_id,
         "flags": flag_counts(scores.flags),
+        "warnings": list(getattr(model, "warnings", [])),
         "n_tokens": int(scores.n_tokens.sum()),
         "n_unknown": int(scores.n_unk.sum()),
     }

@@ -458,6 +458,7 @@ def _record(run: ScoringRun, name: str) -> dict[str, Any]:
         "tokens": recorded.get("n_tokens"),
         "unknown_tokens": recorded.get("n_unknown"),
         "flags": recorded.get("flags"),
+        "check": recorded.get("check"),
     }
     conventions = scoring_conventions(record)
     return record | {"conventions": conventions, "text": conventions_text(conventions)}

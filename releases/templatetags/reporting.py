@@ -11,7 +11,9 @@ from django.utils.safestring import SafeString
 
 from analysis.report.sections.results import MEASURES
 from analysis.report.wording import SENTENCES
+from analysis.scoring.base import CHECKED
 from analysis.scoring.conventions import NOT_HAD, NOT_RECORDED, scoring_conventions
+from analysis.scoring.words.sentence_check import Finding, check_findings
 
 register = template.Library()
 # PostgreSQL's jsonb does not keep the order of keys.
@@ -38,6 +40,19 @@ def sentence(name: str) -> str:
 def at(mapping: dict[str, Any], key: str) -> Any:
     """The value under a key that is itself a variable."""
     return mapping[key]
+
+
+@register.filter
+def findings(spec: dict[str, Any]) -> list[Finding]:
+    """The findings of the check of a run's sentences."""
+    return check_findings(spec.get("check"))
+
+
+@register.filter
+def other_flags(spec: dict[str, Any]) -> list[tuple[str, int]]:
+    """The flags of a run's sentences that its check does not report."""
+    checked = CHECKED if spec.get("check") else ()
+    return [(name, n) for name, n in (spec.get("flags") or {}).items() if name not in checked]
 
 
 @register.simple_tag

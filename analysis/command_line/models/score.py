@@ -19,7 +19,7 @@ from ...comparison.in_depth.prefixes import sentence_regions
 from ...errors import BadInput, MissingColumns
 from ...files import SUFFIXES, atomic_write, write_table
 from ...scoring import ScoredSentences, Scorer, Scores, score_sentences, scorer
-from ...scoring.base import FLAG_CUT, FLAGS
+from ...scoring.base import CHECKED, FLAG_CUT, FLAGS
 from ...scoring.conventions import COUNTED, RECORD
 from ...scoring.frames import context_column, model_name
 from ...scoring.judgment_prompts import (
@@ -35,6 +35,7 @@ from ...scoring.scorers.babylm_predictions import PAIR_COLUMNS, babylm_predictio
 from ...scoring.words.contexts import IN_CONTEXT, ContextRule, ContextScorer, model_context_rule
 from ...scoring.words.critical_words import WordScorer
 from ...scoring.words.regions import RegionScores, score_regions
+from ...scoring.words.sentence_check import NOTHING, check_findings
 from ...scoring.words.surprisals import (
     leading_texts,
     named_regions,
@@ -52,7 +53,7 @@ class NotScored:
     """The scorer of sentences where only prompts are asked for."""
 
     def __init__(self, model: Scorer) -> None:
-        self.spec = model.spec
+        self.spec, self.model = model.spec, model
         self.capabilities: frozenset[str] = frozenset({IN_CONTEXT})
         self.contexts = ContextRule(is_ignored=True)
 
@@ -207,6 +208,7 @@ class FileScoring(CommandOutput):
         if not (plain or regions):
             model = NotScored(opened)  # a chat server may give no log probabilities of sentences
         table: pd.DataFrame | None = None
+        pairs = self.pair_members(options)
         with Progress(console=Console(stderr=True), disable=not self.wants_progress(options)) as bar:
             task = bar.add_task("scoring", total=len(sentences))
             if token_file:
@@ -216,6 +218,7 @@ class FileScoring(CommandOutput):
                     regions=stretches,
                     methods=plain,
                     name=options["name"],
+                    pairs=pairs,
                     progress=lambda n: bar.advance(task, n),
                 )
             else:
@@ -224,6 +227,7 @@ class FileScoring(CommandOutput):
                     sentences,
                     methods=plain,
                     name=options["name"],
+                    pairs=pairs,
                     progress=lambda n: bar.advance(task, n),
                 )
             for method, word_scorer in word_scorers.items():
@@ -314,6 +318,11 @@ class FileScoring(CommandOutput):
             raise MissingColumns(absent, existing=list(map(str, pairs.columns)), file=options["pairs"])
         return pairs
 
+    def pair_members(self, options: dict[str, Any]) -> list[tuple[str, str]]:
+        """The ids of the members of each pair; none where no pairs are named."""
+        rows = self.pair_rows(options, has_discarded=False) or []
+        return [(str(row["good_id"]), str(row["bad_id"])) for row in rows]
+
     def pair_partners(self, options: dict[str, Any]) -> dict[str, list[str]]:
         """The ids of the other members of each sentence's pairs."""
         rows = self.pair_rows(options, has_discarded=False)
@@ -346,8 +355,14 @@ class FileScoring(CommandOutput):
         if summary["missing_sentence_ids"]:
             some = ", ".join(summary["missing_sentence_ids"][:5])
             self.stderr.write(f"no score for {len(summary['missing_sentence_ids'])} sentences: {some}")
+        findings = check_findings(summary["check"])
+        for finding in findings:
+            self.stderr.write(f"{'WARNING: ' if finding.is_grave else ''}{finding.text}")
+        if summary["check"] and not findings:
+            self.stderr.write(NOTHING)
         for name, n in summary["flags"].items():
-            self.stderr.write(f"{n} sentences: {name}")
+            if not (summary["check"] and name in CHECKED):
+                self.stderr.write(f"{n} sentences: {name}")
         if summary["path"]:
             self.stderr.write(f"model path: {summary['path']}")
         for warning in summary["warnings"]:

@@ -18,12 +18,17 @@ from ..base import (
     FLAG_UNKNOWN,
     flag_where,
 )
+from ..words.sentence_check import Readings
 from ..words.tokens import indistinguishable, lower_case_origins, word_numbers
+from .tokenizer_files import tokens_differ
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """Token ids without marks of beginning or end, and the characters and word of each token."""
+    """Token ids without marks of beginning or end, and the characters and word of each token.
+
+    ``texts`` are the sentences as they were given to the tokenizer.
+    """
 
     sentences: list[str]
     ids: list[list[int]]
@@ -31,6 +36,7 @@ class Encoded:
     words: list[list[int | None]]
     flags: npt.NDArray[np.uint8]
     n_unk: npt.NDArray[np.int32]
+    texts: list[str]
 
     def after(self, starts: Sequence[int]) -> "Encoded":
         """Return the sentences with words and characters only of the tokens that reach behind ``starts``."""
@@ -95,7 +101,11 @@ def encode(
     flags = flag_where(FLAG_EMPTY, [not row for row in ids]) | flag_where(FLAG_UNKNOWN, n_unk > 0)
     if max_tokens:
         flags |= flag_where(FLAG_TOO_LONG, [len(row) > max_tokens for row in ids])
-    flags |= flag_where(FLAG_NORMALISED, _is_normalised(tokenizer, texts))
+    normalised = _normalised(tokenizer, texts)
+    flags |= flag_where(
+        FLAG_NORMALISED,
+        [after.strip() != text.strip() for after, text in zip(normalised, texts, strict=True)],
+    )
     marks = set(tokenizer.all_special_ids) - {unknown}
     has_mark = [
         bool(row) and (sentence != sentence.strip() or not marks.isdisjoint(row))
@@ -111,6 +121,31 @@ def encode(
         _words(texts, ids, offsets, word_rule),
         flags,
         n_unk,
+        texts,
+    )
+
+
+def read_tokens(tokenizer: Any, encoded: Encoded, *, library_tokenizer: Any | None = None) -> Readings:
+    """Return what a tokenizer reads of sentences: the text of their tokens, and unknown pieces."""
+    unknown = tokenizer.unk_token_id
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    has_decoder = backend is None or backend.decoder is not None
+    spans = encoded.spans or [[(0, 0)] * len(row) for row in encoded.ids]
+    return Readings(
+        [tuple(row) for row in encoded.ids],
+        tokenizer.batch_decode(encoded.ids, skip_special_tokens=False, clean_up_tokenization_spaces=False)
+        if has_decoder
+        else None,
+        [
+            [
+                sentence[start:end] or str(tokenizer.unk_token)
+                for token, (start, end) in zip(row, places, strict=True)
+                if token == unknown
+            ]
+            for sentence, row, places in zip(encoded.sentences, encoded.ids, spans, strict=True)
+        ],
+        _normalised(tokenizer, encoded.texts),
+        tokens_differ(tokenizer, library_tokenizer, encoded.texts) if library_tokenizer is not None else [],
     )
 
 
@@ -156,11 +191,11 @@ def _token_words(text: str, offsets: Sequence[tuple[int, int]], rule: str) -> It
         yield word
 
 
-def _is_normalised(tokenizer: Any, texts: Sequence[str]) -> list[bool]:
-    """Return whether the tokenizer changes letters: case, accents, compatibility forms."""
+def _normalised(tokenizer: Any, texts: Sequence[str]) -> list[str]:
+    """Return texts as the tokenizer changes their letters: case, accents, compatibility forms."""
     backend = getattr(tokenizer, "backend_tokenizer", None)
     normalizer = getattr(backend, "normalizer", None)
     if normalizer is None:
-        return [False] * len(texts)
+        return list(texts)
     # Sentencepiece normalizers mark spaces by "▁", which is no change of the text.
-    return [normalizer.normalize_str(text).replace("▁", " ").strip() != text.strip() for text in texts]
+    return [normalizer.normalize_str(text).replace("▁", " ") for text in texts]

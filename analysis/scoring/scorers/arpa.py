@@ -23,6 +23,7 @@ from ..model_uri import (
     parse_options,
 )
 from ..words.contexts import context_rule
+from ..words.sentence_check import Readings
 from ..words.tokens import Tokenization, indistinguishable, token_flags
 
 try:
@@ -139,6 +140,10 @@ class ArpaScorer:
         """Return which sentences have the same tokens as a different one."""
         rows = [tuple(map(self.model.ids.get, self.tokenization.tokens(text))) for text in sentences]
         return indistinguishable(sentences, rows)
+
+    def read_sentences(self, sentences: Sequence[str]) -> Readings:
+        """Return what the model reads of each sentence."""
+        return self.tokenization.read_sentences(sentences, self.model.ids)
 
     def _score(self, sentences: Sequence[str], *, tokens: bool) -> _BatchScores:
         n, pieces = len(sentences), [self.tokenization.tokens(sentence) for sentence in sentences]

@@ -14,9 +14,10 @@ from ..base import Progress, Scores, Spec, assemble_scores
 from ..model_uri import CASING, CONTEXT, ModelURI, Option, parse_options
 from ..neural.failures import Failures
 from ..neural.loading import load_model
-from ..neural.texts import encode
+from ..neural.texts import encode, read_tokens
 from ..neural.vocabulary import n_rows
 from ..words.contexts import context_rule
+from ..words.sentence_check import Readings
 from ..words.tokens import indistinguishable
 from .transformer import MODEL_OPTIONS
 
@@ -71,6 +72,7 @@ class ClassifierScorer:
         from ..neural.structure import longest
 
         self.model, self.tokenizer, self.warnings = loaded.model, loaded.tokenizer, loaded.warnings
+        self.library_tokenizer = loaded.library_tokenizer
         config = self.model.config
         self.good, notes = _label(config, options["label"], uri.target)
         self.warnings = [*self.warnings, *notes]
@@ -122,6 +124,11 @@ class ClassifierScorer:
         """Return which sentences have the same tokens as a different one."""
         encoded = encode(self.tokenizer, sentences, lower=self.lower)
         return indistinguishable(sentences, list(map(tuple, encoded.ids)))
+
+    def read_sentences(self, sentences: Sequence[str]) -> Readings:
+        """Return what the model reads of each sentence."""
+        encoded = encode(self.tokenizer, sentences, lower=self.lower)
+        return read_tokens(self.tokenizer, encoded, library_tokenizer=self.library_tokenizer)
 
     def _ordered_outputs(
         self, texts: Sequence[str], *, lengths: dict[str, int], progress: Progress | None

@@ -33,6 +33,7 @@ from ..model_uri import (
 )
 from ..neural.loading import import_optional, resolve_device
 from ..words.contexts import context_rule
+from ..words.sentence_check import Readings
 from ..words.tokens import Tokenization, indistinguishable, token_flags
 from ..words.unigrams import UNIGRAMS, model_unigrams
 
@@ -91,6 +92,10 @@ class LSTMScorer:
             for sentence in sentences
         ]
         return indistinguishable(sentences, rows)
+
+    def read_sentences(self, sentences: Sequence[str]) -> Readings:
+        """Return what the model reads of each sentence."""
+        return self.tokenization.read_sentences(sentences, self.index)
 
     def score(
         self,

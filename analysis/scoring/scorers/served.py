@@ -33,9 +33,10 @@ from ..model_uri import (
 )
 from ..neural.chat import answer_ids, chat_ids, read_chat_template, template_warnings
 from ..neural.loading import load_tokenizer
-from ..neural.texts import Encoded, encode
+from ..neural.texts import Encoded, encode, read_tokens
 from ..neural.vocabulary import begin_marks, begin_warning, n_types, tokenizer_digest
 from ..words.contexts import context_rule
+from ..words.sentence_check import Readings
 from ..words.tokens import indistinguishable
 from ..words.unigrams import Unigrams, model_unigrams
 from .http_server import REQUESTS, ServerRefusal, find_server
@@ -214,6 +215,12 @@ class ServedScorer:
         if self.tokenizer is None:
             return None
         return indistinguishable(sentences, list(map(tuple, self.token_ids(sentences))))
+
+    def read_sentences(self, sentences: Sequence[str]) -> Readings | None:
+        """Return what the model reads of each sentence; None where its server tokenizes."""
+        if self.tokenizer is None:
+            return None
+        return read_tokens(self.tokenizer.tokenizer, self.tokenizer.encode(sentences))
 
     def token_ids(self, sentences: Sequence[str]) -> list[list[int]]:
         """Return the token ids of sentences, without marks; this needs a tokenizer here."""

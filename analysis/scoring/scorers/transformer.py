@@ -25,9 +25,10 @@ from ..model_uri import (
     parse_options,
 )
 from ..neural.loading import LoadedModel, load_model
-from ..neural.texts import Encoded
+from ..neural.texts import Encoded, read_tokens
 from ..neural.vocabulary import n_types
 from ..words.contexts import context_rule
+from ..words.sentence_check import Readings
 from ..words.tokens import indistinguishable
 from ..words.unigrams import model_unigrams
 
@@ -54,6 +55,7 @@ class TransformerScorer(ABC):
         from ..neural.structure import longest
 
         self.model, self.tokenizer, self.warnings = loaded.model, loaded.tokenizer, loaded.warnings
+        self.library_tokenizer = loaded.library_tokenizer
         self.tokenizer_sha, self.n_types = loaded.tokenizer_sha, n_types(loaded.tokenizer)
         self.contexts, self.lower = context_rule(options), options["casing"] == "lower"
         self.max_tokens = longest(self.model)
@@ -96,6 +98,11 @@ class TransformerScorer(ABC):
     def same_tokens(self, sentences: Sequence[str]) -> npt.NDArray[np.bool_]:
         """Return which sentences have the same tokens as a different one."""
         return indistinguishable(sentences, list(map(tuple, self.token_ids(sentences))))
+
+    def read_sentences(self, sentences: Sequence[str]) -> Readings:
+        """Return what the model reads of each sentence."""
+        encoded = self._encode(sentences)
+        return read_tokens(self.tokenizer, encoded, library_tokenizer=self.library_tokenizer)
 
     def token_ids(self, sentences: Sequence[str]) -> list[list[int]]:
         """Return the token ids of sentences, without marks."""

@@ -303,6 +303,7 @@ def score_tokens(
     regions: Regions,
     methods: Sequence[str] = ("lp",),
     name: str = "",
+    pairs: Sequence[tuple[str, str]] = (),
     progress: Progress | None = None,
     word_progress: Progress | None = None,
 ) -> tuple[ScoredSentences, pd.DataFrame]:
@@ -313,7 +314,9 @@ def score_tokens(
     """
     require_tokens(model)
     leads = leading_texts(model, sentences)
-    scored = score_sentences(model, sentences, methods=methods, name=name, tokens=True, progress=progress)
+    scored = score_sentences(
+        model, sentences, methods=methods, name=name, tokens=True, pairs=pairs, progress=progress
+    )
     assert scored.scores is not None
     table = surprisal_table(
         model, sentences, scored.scores, regions=regions, leads=leads, progress=word_progress

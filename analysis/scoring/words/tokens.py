@@ -4,7 +4,7 @@ import importlib
 import logging
 import re
 import unicodedata
-from collections.abc import Hashable, Sequence
+from collections.abc import Container, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol, runtime_checkable
@@ -21,6 +21,7 @@ from ..base import (
     FLAG_UNKNOWN,
     flag_where,
 )
+from .sentence_check import Readings
 
 UNITS = ("space", "chars", "jieba")
 CASINGS = ("as-is", "lower")
@@ -119,6 +120,17 @@ class Tokenization:
             [*self.spans(sentence, row), *([(len(sentence), len(sentence))] if end else [])]
             for sentence, row in zip(sentences, pieces, strict=True)
         ]
+
+    def read_sentences(self, sentences: Sequence[str], vocabulary: Container[str]) -> Readings:
+        """Return what a model of these words or characters reads of sentences."""
+        rows = [self.tokens(sentence) for sentence in sentences]
+        joint = " " if self.unit == "space" else ""
+        return Readings(
+            [tuple(piece if piece in vocabulary else None for piece in row) for row in rows],
+            [joint.join(row) for row in rows],
+            [[piece for piece in row if piece not in vocabulary] for row in rows],
+            [sentence.lower() if self.casing == "lower" else sentence for sentence in sentences],
+        )
 
     def _words(self, text: str) -> list[str]:
         """Tokenize by jieba, which always splits off punctuation: ``keep`` equals ``split`` here."""

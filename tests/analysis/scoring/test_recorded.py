@@ -45,7 +45,8 @@ def test_table_names_every_convention_of_each_model(files):
         "measure lp: log p, slor: (log p - log p of single tokens) / tokens",
         "beginning <s>; end not scored; casing lower; tokens space; punctuation keep; region whole sentence",
         "precision float64; single tokens the model's 1-grams; unknown tokens none",
-        "truncation none: nothing is cut; sentences flagged none.",
+        "truncation none: nothing is cut; sentences as read no sentence is changed, has unknown tokens or",
+        "sentences flagged none.",
     ):
         assert phrase in printed
     assert "Scores of foreign.csv: nothing is recorded about how they were made." in printed
@@ -120,6 +121,7 @@ def test_conventions_of_a_causal_model_are_named_one_by_one():
         "single tokens": "none",
         "unknown tokens": "2 of 8 (25.0%)",
         "truncation": "none: 2 sentences too long, not scored",
+        "sentences as read": "not recorded",
         "sentences flagged": "empty 1",
     }
 

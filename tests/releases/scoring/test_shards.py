@@ -5,6 +5,7 @@ from datetime import timedelta
 import numpy as np
 import pytest
 from django.db import connection
+from django.urls import reverse
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
@@ -250,3 +251,16 @@ def test_nan_of_a_model_is_kept_as_no_score(monkeypatch):
     monkeypatch.setattr(ArpaScorer, "score", holes)
     run = execute_run(a_run(cast.study("agreement")))
     assert (run.state, run.n_missing, run.n_sentences) == ("done", 2, 6) and len(run.spec["missing"]) == 2
+
+
+def test_the_page_of_a_run_warns_of_pairs_whose_sentences_are_read_alike(client):
+    study = cast.study(
+        "cased", materials=cast.material_set("cased", texts=("The Keys {n} are.", "The keys {n} are."))
+    )
+    run = execute_run(a_run(study, model=f"{URI}?casing=lower"))
+    n_pairs = study.materials.pairs.count()
+    assert run.spec["check"]["findings"][0]["n"] == n_pairs
+    client.force_login(cast.ada())
+    page = client.get(reverse("study-scoring-run", args=[study.slug, run.pk])).content.decode()
+    grave = f'<div class="flag bad">{n_pairs} of {n_pairs} pairs have two sentences of the same tokens: a tie'
+    assert grave in page and "<dt>indistinguishable" not in page

@@ -3,9 +3,11 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from analysis.scoring import scorer
+from analysis.scoring import score_sentences, scorer
+from analysis.scoring.words.sentence_check import check_findings
 from tests.analysis.scoring.neural.conftest import CAUSAL, SENTENCES, by_hand, peaked
 
 torch = pytest.importorskip("torch", reason="neural models are an extra: make install-models")
@@ -106,3 +108,26 @@ def test_a_file_that_cuts_fills_or_strips_changes_no_sentence(folder):
         from_file.no_padding()
         tokens = scorer(f"hf-causal:{folder}").token_ids(TEXTS)
         assert tokens == [from_file.encode(text, add_special_tokens=False).ids for text in TEXTS], name
+
+
+def test_the_check_of_a_run_counts_sentences_that_the_library_reads_otherwise(folder):
+    tokenizer = trained("BPE")
+    tokenizer.decoder = tokenizers.decoders.ByteLevel()
+    write(folder, tokenizer, tokenizer_class="GPT2TokenizerFast")
+    frame = pd.DataFrame({"sentence_id": ["a", "b", "c"], "sentence": ["Dogs sleep.", " Dogs.", "ﬁsh  "]})
+    summary = score_sentences(scorer(f"hf-causal:{folder}"), frame).summary
+    findings = {finding.name: finding for finding in check_findings(summary["check"])}
+    assert (findings["library"].n, findings["library"].of) == (2, 3)
+    assert (findings["changed"].examples, findings["other_text"].examples) == (
+        ["ﬁ lost in 1"],
+        ["“ﬁsh  ” → “fish”"],
+    )
+    assert "unknown" not in findings and "same_sentences" not in findings
+
+
+def test_unknown_pieces_are_shown_as_the_sentence_has_them(masked):
+    frame = pd.DataFrame({"sentence_id": ["a", "b"], "sentence": ["the 漢 sleeps", "the 字 sleeps"]})
+    summary = score_sentences(scorer(masked("bert").address("hf-masked")), frame, pairs=[("a", "b")]).summary
+    same, _, unknown = check_findings(summary["check"])
+    assert same.is_grave and same.examples == ["“the 漢 sleeps” = “the 字 sleeps”"]
+    assert (unknown.n, unknown.examples) == (2, ["“漢”", "“字”"])
