@@ -131,11 +131,19 @@ TOOLS: Sequence[Tool] = (
     Tool(
         "results of magpie, with a row for each trial of every kind",
         f"{_AS_TABLE} --where trial_name=NAME (the view of the judgments) --map participant=submission_id "
-        "value={answers} rt_ms=RT",
-        columns=("submission_id", "RT|experiment_start_time|experiment_end_time|startDate|trial_name"),
+        "value={answers} rt_ms={times}",
+        columns=("submission_id", "trial_name|trial_type", "RT|experiment_start_time|startDate"),
         answers=("response", "rating*", "slider*"),
-        times=("RT",),
+        times=("RT", "response_time"),
         has_other_rows=True,
+    ),
+    Tool(
+        "results of magpie 2, where NA fills the cells of trials of other kinds",
+        f"{_AS_TABLE} --map participant=submission_id value={{answers}} rt_ms={{times}}; where several kinds "
+        "of trials have an answer of this name, --where COLUMN=VALUE chooses.",
+        columns=("submission_id", "response_time", "experiment_start_time|experiment_end_time"),
+        answers=("response", "rating*", "slider*", "answer*"),
+        times=("response_time",),
     ),
     Tool(
         "a log of OpenSesame",

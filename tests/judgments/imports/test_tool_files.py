@@ -110,6 +110,23 @@ READ = {
         {"map": ["participant=submission_id", "value=response"], "where": {"trial_name": ("main",)}},
         BOTH,
     ),
+    "magpie 2": (  # columns as getResults of magpie-base writes them (src/Magpie.js at 03ad5cf)
+        "results of magpie 2",
+        wide_table(
+            ("submission_id", *COMMON, "response", "age", "response_time", "experiment_start_time")
+            + ("experiment_end_time", "experiment_duration", "prolific_pid"),
+            *(
+                (person, *cells, 900, 1764400000000, 1764400060000, 60000, "")
+                for person in (1, 2)
+                for cells in (
+                    *((item, cond, text, value, "NA") for item, cond, text, value in TRIALS),
+                    ("NA", "NA", "NA", "NA", 31),
+                )
+            ),
+        ).encode(),
+        {"map": ["participant=submission_id", "value=response", "rt_ms=response_time"]},
+        BOTH,
+    ),
     "Experigen": (
         "results of Experigen",
         trial_table(
