@@ -460,6 +460,7 @@ SPECTACULAR_SETTINGS = {
         "config.api_schema.forbid_unknown_keys",
     ],
     "ENUM_NAME_OVERRIDES": {
+        "DesignKind": "experiments.models.Design.Kind",
         "JobState": "experiments.models.Job.State",
         "ReleaseState": "releases.models.Release.State",
         "MethodEnum": "analysis.comparison.in_depth.models.METHODS",

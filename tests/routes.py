@@ -32,5 +32,6 @@ def path_of(route: str, values: Mapping[str, str]) -> str:
         before, _, remainder = path.partition("<")
         parameter, _, after = remainder.partition(">")
         converter, _, word = parameter.rpartition(":")
-        path = f"{before}{values.get(word, '1' if converter == 'int' else 'x')}{after}"
+        default = {"int": "1", "uuid": "00000000-0000-0000-0000-000000000000"}.get(converter, "x")
+        path = f"{before}{values.get(word, default)}{after}"
     return f"/{path}"

@@ -3,9 +3,11 @@
 from collections.abc import Iterator
 from string import Formatter
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from celery import current_app
+from django.core.files.uploadedfile import SimpleUploadedFile
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.serializers import Serializer
 from rest_framework.test import APIClient
@@ -14,6 +16,8 @@ from config.api_bases import StrictSerializer, StrictView
 from config.api_schema import DocumentGenerator
 from experiments.generation.paradigms import read_source
 from experiments.generation.stored.library import save_paradigm
+from experiments.intake.previews import PURPOSE
+from experiments.intake.uploads import save_uploads
 from experiments.models import Experiment, Webhook
 from judgments.models import Judgment
 from tests import cast
@@ -83,7 +87,14 @@ def address(document):
     webhook = Webhook.objects.create(experiment=study, address="https://example.org/hook")
     text = read_source("wh_island", language="en").decode().replace('"wh_island"', '"own"', 1)
     paradigm = save_paradigm(cast.ada(), text).paradigm
-    ids = {"/webhooks/{id}/": webhook.pk, "/own-paradigms/{id}/": paradigm.pk}
+    file = SimpleUploadedFile("sentences.csv", b"sentence_id,sentence\na,It is.\n")
+    upload = save_uploads(cast.ada(), [file], purpose=PURPOSE, options={})[0]
+    ids = {
+        "/webhooks/{id}/": webhook.pk,
+        "/own-paradigms/{id}/": paradigm.pk,
+        "/material-uploads/{id}/": upload.batch,
+        "/checklist/{check}/": "preview",
+    }
 
     def fill(path: str, method: str) -> str:
         values = {"slug": "draft" if (path, method) in DRAFTS else study.slug, "number": release.number}
@@ -114,8 +125,11 @@ def test_an_unknown_key_in_any_body_at_any_level_is_400(document, api, address):
 
 def test_an_unknown_or_repeated_parameter_of_any_operation_is_400(document, api):
     for path, method, operation in operations(document):
-        url = path.replace("{", "").replace("}", "").replace("/id/", "/1/").replace("/number/", "/1/")
-        url = url.replace("/delivery/", "/1/")
+        values = {
+            each["name"]: uuid4() if each["schema"].get("format") == "uuid" else 1
+            for each in operation.get("parameters", [])
+        }
+        url = path.format(**values)
         known = [each["name"] for each in operation.get("parameters", []) if each["in"] == "query"]
         for query in ("unheard_of=1", *(f"{name}=1&{name}=2" for name in known)):
             answer = getattr(api, method)(f"{url}?{query}")

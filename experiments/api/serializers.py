@@ -41,6 +41,14 @@ class ObjectField(serializers.DictField):
         return storable(super().to_internal_value(data))
 
 
+class PlainText(serializers.CharField):
+    """Text that every database can store."""
+
+    def to_internal_value(self, data: Any) -> str:
+        """Refuse what no database keeps."""
+        return storable(super().to_internal_value(data))
+
+
 def storable(value: Stored) -> Stored:
     """The value, unless it holds NUL, a lone surrogate, NaN or an infinity."""
     try:

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.urls import path
 
-from experiments.api import design_views, views, webhook_views
+from experiments.api import design_views, upload_views, views, webhook_views
 
 studies: dict[str, Any] = {"get": "list", "post": "create"}
 one_study: dict[str, Any] = {"get": "retrieve", "patch": "partial_update"}
@@ -34,6 +34,13 @@ urlpatterns = [
         "studies/<slug:slug>/webhooks/<int:pk>/deliveries/<int:delivery>/send/",
         webhook_views.DeliverySendView.as_view(),
         name="api-webhook-send",
+    ),
+    path("material-uploads/", upload_views.UploadsView.as_view(), name="api-material-uploads"),
+    path("material-uploads/<uuid:id>/", upload_views.UploadView.as_view(), name="api-material-upload"),
+    path(
+        "material-uploads/<uuid:id>/import/",
+        upload_views.UploadImportView.as_view(),
+        name="api-material-import",
     ),
     path("materials/", views.MaterialViews.as_view({"get": "list"}), name="api-materials"),
     path("materials/<slug:slug>/", views.MaterialViews.as_view({"get": "retrieve"}), name="api-material"),

@@ -16,7 +16,7 @@ from analysis.errors import BadInput
 from config.api_bases import StrictModelSerializer, StrictSerializer, StrictView
 from config.api_schema import ErrorSerializer
 from experiments.api.authentication import count_request
-from experiments.api.serializers import ObjectField, storable
+from experiments.api.serializers import ObjectField, PlainText
 from experiments.generation.paradigms import read_source, sample_pairs
 from experiments.generation.stored.library import (
     CHECK_SECONDS,
@@ -39,14 +39,6 @@ from experiments.models import GeneratedPair, OwnParadigm, PairSet
 
 MOST_CHOSEN = 200
 MAX_LINTED = 1000  # pairs that a request of the linter draws
-
-
-class PlainText(serializers.CharField):
-    """Text that every database can store."""
-
-    def to_internal_value(self, data: Any) -> str:
-        """Refuse what no database keeps."""
-        return storable(super().to_internal_value(data))
 
 
 class ParadigmSerializer(StrictSerializer):

@@ -8,6 +8,9 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
+from django.contrib.auth.models import User
+from django.db import transaction
+
 from analysis.errors import BadInput
 from analysis.power.money import format_money
 from analysis.text import plural
@@ -17,11 +20,18 @@ from experiments.lists.build import get_design
 from experiments.lists.extra_trials import CHECK, INSTRUCTION
 from experiments.materials.leaving_out import LEFT_OUT_FOR
 from experiments.materials.markdown import placeholders
-from experiments.models import Experiment, Job, MaterialSet, Sentence
+from experiments.models import AuditEntry, Experiment, Job, MaterialSet, Sentence
 from experiments.page_cache import cache
 from experiments.studies.languages import foreign_language, has_interface, language_name
-from experiments.studies.lifecycle import answer_problems, document_sha256, snapshot
-from experiments.studies.rehearsals import Rehearsals, rehearsals, waivers
+from experiments.studies.lifecycle import (
+    NotReady,
+    answer_problems,
+    document_sha256,
+    open_study,
+    problems,
+    snapshot,
+)
+from experiments.studies.rehearsals import Rehearsals, rehearsals, waive, waivers
 from experiments.studies.targets import (
     LONG_MINUTES,
     Requirement,
@@ -143,6 +153,37 @@ def may_open(checklist: list[Step]) -> bool:
 def is_green(checklist: list[Step]) -> bool:
     """Whether every line is done or waived."""
     return all(step.is_green for step in checklist)
+
+
+class ChecksUndone(BadInput):
+    """Advisory checks are neither done nor waived, and no reason waives them together."""
+
+    def __init__(self, checks: list[Step]) -> None:
+        self.checks = checks
+        listed = ", ".join(f"{step.label} ({step.key})" for step in checks)
+        super().__init__(f"checks are undone: {listed}.", remedy="Do them, or waive them with a reason.")
+
+
+@transaction.atomic
+def open_checked(study: Experiment, *, reason: str = "", user: User) -> Experiment:
+    """Open a study; ``reason`` waives the advisory checks that need no reason of their own.
+
+    Raises :class:`NotReady` or :class:`ChecksUndone`, and opens nothing.
+    """
+    if reasons := problems(study):
+        raise NotReady(reasons)
+    undone = [step for step in steps(study) if not step.is_green and not step.is_blocking]
+    if undone and study.status != Experiment.Status.OPEN:
+        one_by_one = [step for step in undone if step.has_own_reason]
+        if one_by_one or not reason.strip():
+            raise ChecksUndone(one_by_one or undone)
+        for step in undone:
+            waive(study, step.key, reason=reason, user=user)
+        details = {"checks": [step.label for step in undone]}
+        AuditEntry.objects.create(
+            experiment=study, user=user, action="opened with checks undone", details=details
+        )
+    return open_study(study, user)
 
 
 def summarize_lists(study: Experiment) -> Lists:

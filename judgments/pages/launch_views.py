@@ -5,16 +5,15 @@ import secrets
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core import signing
-from django.db import transaction
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from analysis.errors import BadInput
 from experiments.models import Experiment, ExperimentVersion
-from experiments.pages.access import AuthenticatedRequest, audit, get_study, may_edit
-from experiments.studies.lifecycle import NotReady, freeze_preview, open_study
-from experiments.studies.readiness import Step, is_green, may_open, steps
+from experiments.pages.access import AuthenticatedRequest, get_study, may_edit
+from experiments.studies.lifecycle import NotReady, freeze_preview
+from experiments.studies.readiness import is_green, may_open, open_checked, steps
 from experiments.studies.rehearsals import LONGEST_REASON, ask_again, waive
 from judgments.screens.arrival_views import consent_text
 from judgments.screens.shared_pages import page
@@ -37,7 +36,7 @@ def launch(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     one_by_one = [step for step in checks if step.has_own_reason and not step.is_green]
     is_waived = not one_by_one and request.POST.get("reason", "").strip()
     if request.method == "POST" and (is_green(checks) or is_waived):
-        return _open(request, study, checks)
+        return _open(request, study)
     context = {
         "study": study,
         "page": "launch",
@@ -62,17 +61,9 @@ def _collecting(request: AuthenticatedRequest, slug: str, *, editing: bool) -> E
     return study
 
 
-def _open(request: AuthenticatedRequest, study: Experiment, checks: list[Step]) -> HttpResponse:
-    pending = [step for step in checks if not step.is_green and not step.is_blocking]
+def _open(request: AuthenticatedRequest, study: Experiment) -> HttpResponse:
     try:
-        with transaction.atomic():
-            was_open = study.status == Experiment.Status.OPEN
-            if pending and not was_open:
-                for step in pending:
-                    waive(study, step.key, reason=request.POST["reason"], user=request.user)
-                labels = [step.label for step in pending]
-                audit(request.user, study, "opened with checks undone", checks=labels)
-            open_study(study, request.user)
+        open_checked(study, reason=request.POST.get("reason", ""), user=request.user)
     except NotReady as missing:
         for problem in missing.problems:
             messages.error(request, problem)

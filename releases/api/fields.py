@@ -1,7 +1,5 @@
 """Serializer fields shared by the API of results."""
 
-from typing import Any
-
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -14,19 +12,6 @@ ANYTHING = {"type": "object", "additionalProperties": True}
 
 # A stored file in its own format; JSON is an exact type because a document may describe it.
 FILE = {(200, "application/json"): OpenApiTypes.ANY, (200, "*/*"): OpenApiTypes.BINARY}
-
-
-class PlainText(serializers.CharField):
-    """Text that every database can store."""
-
-    def to_internal_value(self, data: Any) -> str:
-        """Refuse NUL and lone surrogates."""
-        text = super().to_internal_value(data)
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            raise serializers.ValidationError("Broken characters cannot be stored.") from None
-        return text
 
 
 @extend_schema_field(ANYTHING)

@@ -12,6 +12,7 @@ from rest_framework.serializers import Serializer
 
 from config.api_bases import StrictView
 from config.api_schema import ErrorSerializer
+from experiments.api.serializers import PlainText
 from experiments.models import ApiToken, Experiment, TrialKind
 from experiments.pages.access import get_study
 from judgments.api.views import AnyAccept
@@ -26,7 +27,6 @@ from judgments.frames.export import (
 )
 from judgments.frames.measurements import COLUMNS as RAW_COLUMNS
 from judgments.frames.measurements import with_measures
-from releases.api.fields import PlainText
 from releases.api.report_serializers import ExcludeChoices
 from releases.api.views import query_choices
 from releases.exports.judgment_table import ALL_KINDS, DROP, MARK, judgment_table, of_kinds

@@ -11,8 +11,9 @@ from rest_framework.response import Response
 
 from analysis.comparison.in_depth.models import METHODS
 from config.api_bases import StrictModelSerializer, StrictSerializer
+from experiments.api.serializers import PlainText
 from experiments.api.views import StudyAPIView
-from releases.api.fields import BIGGEST, PlainText
+from releases.api.fields import BIGGEST
 from releases.api.serializers import RunSerializer
 from releases.models import ScoreShard, ScoringRun
 from releases.scoring.execution import run_progress

@@ -9,8 +9,9 @@ from analysis.comparison.leaderboard import DEFAULT_SORT
 from analysis.magnitudes import ZEROS
 from analysis.multiple_tests import CORRECTIONS
 from config.api_bases import StrictSerializer
+from experiments.api.serializers import PlainText
 from experiments.lists.rounds import MOST_ROUNDS
-from releases.api.fields import BIGGEST, EXCLUDE, AnyObject, PlainText
+from releases.api.fields import BIGGEST, EXCLUDE, AnyObject
 
 
 class ExcludeChoices(StrictSerializer):

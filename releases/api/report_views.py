@@ -20,10 +20,11 @@ from analysis.power.report import MODELS, SIZES, Price, prospective_report
 from analysis.reliability.coding import CODINGS
 from config.api_bases import StrictSerializer, StrictView
 from config.api_schema import ErrorSerializer
+from experiments.api.serializers import PlainText
 from experiments.lists.rounds import MOST_ROUNDS
 from experiments.models import Job
 from experiments.pages.access import get_study
-from releases.api.fields import BIGGEST, PlainText
+from releases.api.fields import BIGGEST
 from releases.api.report_serializers import (
     ExcludeChoices,
     correction_field,

@@ -9,7 +9,8 @@ from analysis.comparison.in_depth.models import METHODS
 from analysis.gold.formats.registry import FORMATS
 from analysis.scoring.orientation import SIGNS as ORIENTATIONS
 from config.api_bases import StrictModelSerializer, StrictSerializer
-from releases.api.fields import BIGGEST, AnyObject, PlainText
+from experiments.api.serializers import PlainText
+from releases.api.fields import BIGGEST, AnyObject
 from releases.api.report_serializers import RuleChoices
 from releases.comparison.compare import SIGNS
 from releases.gold.describe import withdrawn_since

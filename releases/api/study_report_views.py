@@ -12,11 +12,12 @@ from rest_framework.response import Response
 from config.api_bases import StrictSerializer, StrictView
 from config.api_schema import ErrorSerializer
 from experiments.api.authentication import require_scope
+from experiments.api.serializers import PlainText
 from experiments.api.views import StudyAPIView
 from experiments.models import ApiToken, Job
 from experiments.pages.access import get_study
 from judgments.api.views import AnyAccept
-from releases.api.fields import FILE, AnyObject, PlainText
+from releases.api.fields import FILE, AnyObject
 from releases.api.report_serializers import AgreementChoices, correction_field, outliers_field, sesoi_field
 from releases.api.report_views import Document
 from releases.api.views import with_exclusion

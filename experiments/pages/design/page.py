@@ -5,6 +5,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import AnonymousUser, User
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -64,18 +65,27 @@ def _save_design(request: HttpRequest, slug: str) -> HttpResponse:
     form = DesignForm(data, instance=get_design(study), user=request.user)
     before = design_values(form.instance)
     if form.is_valid():
-        if not record_changes(
-            study, request.user, "design changed", before=before, after=design_values(form.instance)
-        ):
+        if not save_design(study, form, before=before, user=request.user):
             messages.success(request, "Nothing was changed, so nothing was saved.")
             return redirect("study-design", slug)
-        form.save()
         if summarize_lists(study).problem:
             messages.error(request, "Saved, but no lists can be built from it; see the reason below.")
         else:
             messages.success(request, "Saved. The lists below are built from it.")
         return redirect("study-design", slug)
     return render(request, "experiments/design.html", design_context(request, study, form))
+
+
+def save_design(
+    study: Experiment, form: DesignForm, *, before: dict[str, Any], user: User | AnonymousUser
+) -> bool:
+    """Store the design of a valid form and record what changed; return whether anything did."""
+    is_changed = record_changes(
+        study, user, "design changed", before=before, after=design_values(form.instance)
+    )
+    if is_changed:
+        form.save()
+    return is_changed
 
 
 def conflict_context(
