@@ -53,6 +53,10 @@ class MissingColumns(BadInput):
         )
 
 
+class StillComputing(BadInput):
+    """What is asked for is being computed: the same request succeeds later."""
+
+
 class NotEnoughData(BadInput):
     """Too few rows for the requested statistic."""
 

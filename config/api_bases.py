@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView, exception_handler
 
-from analysis.errors import BadInput, UnknownName
+from analysis.errors import BadInput, StillComputing, UnknownName
 
 Row = TypeVar("Row", bound=Model)
 MAX_QUOTED, MAX_ERRORS = 100, 20  # characters of a sent key; unknown keys in one response
@@ -61,6 +61,7 @@ class StrictView(APIView):
     """
 
     query_class: ClassVar[type[StrictSerializer] | None] = None
+    may_be_early: ClassVar[bool] = False  # responds 409 while what it needs is computed
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Refuse unknown and repeated query parameters, and the body of a deletion."""
@@ -102,6 +103,14 @@ class PageSizePagination(PageNumberPagination):
     max_page_size = 1000  # rows; stated on the page of the API
 
 
+class TooEarly(APIException):
+    """Response 409 with Retry-After: what the request needs is still being computed."""
+
+    status_code = 409
+    default_code = "too_early"
+    wait = 5  # seconds; DRF sends it as Retry-After
+
+
 class Unprocessable(APIException):
     """Response 422 with the message of a ``BadInput``."""
 
@@ -111,7 +120,9 @@ class Unprocessable(APIException):
 
 def error_response(error: Exception, context: dict[str, Any]) -> Response | None:
     """Return any handled error as ``{"code", "message"[, "fields"]}``; ``None`` for unexpected exceptions."""
-    if isinstance(error, BadInput):
+    if isinstance(error, StillComputing):
+        error = TooEarly(str(error))
+    elif isinstance(error, BadInput):
         input_code = "unknown_name" if isinstance(error, UnknownName) else "bad_input"
         error = Unprocessable(str(error), code=input_code)
     response = exception_handler(error, context)

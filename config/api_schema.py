@@ -69,11 +69,15 @@ class Schema(AutoSchema):
                     status, self._get_response_for_code(ErrorSerializer, status, direction=direction)
                 )
             bodies["429"]["headers"] = RETRY_AFTER
+            if getattr(self.view, "may_be_early", False):
+                bodies["409"]["headers"] = RETRY_AFTER
         return dict(sorted(bodies.items()))
 
     def _error_statuses(self) -> list[str]:
         """Return the error statuses that the operation may respond with."""
         statuses = ["401", "403", "404", "406", "429"]
+        if getattr(self.view, "may_be_early", False):
+            statuses.append("409")
         if self.method in UNSAFE:
             statuses += ["400", "413", "415", "422"]
         elif any(parameter["in"] == "query" for parameter in self._get_parameters()):

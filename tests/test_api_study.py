@@ -12,6 +12,7 @@ from experiments.models import Experiment, Job, MaterialSet
 from experiments.operation import job_runner
 from judgments.models import Judgment
 from tests import cast
+from tests.releases.study import judged_study, scores_file
 
 pytestmark = pytest.mark.django_db
 ROWS = ["sentence_id,sentence,item,condition,expected"] + [
@@ -132,7 +133,7 @@ def test_an_import_too_early_is_409_with_retry_after(api, monkeypatch):
     assert (upload.status_code, upload.json()["state"]) == (202, "reading")
     path = f"material-uploads/{upload.json()['id']}/"
     answer = api.client.post(f"/api/v1/{path}import/", {}, "application/json")
-    assert (answer.status_code, answer.json()["code"]) == (409, "still_reading")
+    assert (answer.status_code, answer.json()["code"]) == (409, "too_early")
     assert int(answer["Retry-After"]) > 0
     job_runner.run(upload.json()["job"])
     assert api("get", path)["state"] == "read"
@@ -174,3 +175,24 @@ def test_only_a_token_that_writes_opens():
     for name in ("open", "pilot", "pause", "close", "preview", "dry-run"):
         assert reader("post", f"studies/{study.slug}/{name}/", status=403)["code"] == "scope"
     assert json.loads(reader.client.get(f"/api/v1/studies/{study.slug}/checklist/").content)["checks"]
+
+
+def test_what_is_still_computed_is_409_and_a_comparison_has_a_state(api):
+    study = judged_study()
+    path = f"studies/{study.slug}/"
+    release = api("post", f"{path}releases/", {"exclude": "none"}, status=202)
+    address = f"/api/v1/{path}releases/{release['number']}/download/"
+    early = api.client.get(address)
+    assert (early.status_code, early.json()["code"]) == (409, "too_early") and int(early["Retry-After"]) > 0
+    sent = {"file": scores_file(study), "column": "bright"}
+    run = api.client.post(f"/api/v1/{path}scoring-runs/", sent).json()
+    body = {"release": release["number"], "runs": [run["id"]]}
+    assert "being built" in api("post", f"{path}comparisons/", body, status=409)["message"]
+    job_runner.run(release["job"])
+    assert "waiting" in api("post", f"{path}comparisons/", body, status=409)["message"]
+    job_runner.run(run["job"])
+    comparison = api("post", f"{path}comparisons/", body, status=202)
+    assert comparison["state"] == "queued"
+    job_runner.run(comparison["job"])
+    assert api("get", f"{path}comparisons/{comparison['id']}/")["state"] == "done"
+    assert api.client.get(address).status_code == 200

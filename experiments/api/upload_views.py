@@ -5,14 +5,12 @@ from typing import Any
 from django.http import Http404
 from drf_spectacular.utils import extend_schema
 from rest_framework import generics, serializers, status
-from rest_framework.exceptions import APIException
 from rest_framework.parsers import JSONParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from analysis.errors import BadInput
+from analysis.errors import BadInput, StillComputing
 from config.api_bases import StrictSerializer, StrictView
-from config.api_schema import ErrorSerializer
 from config.http.body_limit import takes_large_files
 from experiments.api.serializers import JobSerializer, ObjectField, PlainText
 from experiments.intake.previews import PURPOSE, Preview, import_later, needs_confirmation
@@ -26,7 +24,6 @@ from experiments.models import Job, Lab, Upload
 from experiments.pages.materials.reading import read_or_job
 
 LANGUAGE = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
-RETRY_AFTER_S = 5
 OPTIONAL: dict[str, Any] = {"required": False, "allow_blank": True}
 
 
@@ -103,15 +100,6 @@ class UploadSerializer(StrictSerializer):
     files = UploadFileSerializer(many=True)
     options = ObjectField(help_text="The choices.")
     preview = ObjectField(help_text="Columns, proposed mapping, findings, first rows; empty while reading.")
-
-
-class StillReading(APIException):
-    """A job is still reading the files."""
-
-    status_code = status.HTTP_409_CONFLICT
-    default_code = "still_reading"
-    default_detail = "The files are still being read: ask again."
-    wait = RETRY_AFTER_S  # DRF sends it as Retry-After
 
 
 class UploadAPIView(StrictView, generics.GenericAPIView[Any]):
@@ -219,11 +207,12 @@ class UploadImportView(UploadAPIView):
     """The import."""
 
     serializer_class = JobSerializer
+    may_be_early = True
 
     @extend_schema(
         summary="Import uploaded files as materials",
         request=None,
-        responses={202: JobSerializer, 409: ErrorSerializer},
+        responses={202: JobSerializer},
     )
     def post(self, request: Request, id: str) -> Response:
         """The job, whose result has the `slug` of the set; 422 names what keeps them from being imported."""
@@ -233,7 +222,7 @@ class UploadImportView(UploadAPIView):
         if isinstance(reading, Job):
             if reading.state == Job.State.FAILED:
                 raise BadInput(reading.error)
-            raise StillReading
+            raise StillComputing("the files are being read.", remedy="Ask again.")
         if reason := problem(uploads, reading):
             raise BadInput(reason)
         return Response(JobSerializer(import_later(uploads)).data, status=status.HTTP_202_ACCEPTED)

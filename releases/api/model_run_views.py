@@ -15,12 +15,12 @@ from experiments.api.serializers import PlainText
 from experiments.api.views import StudyAPIView
 from releases.api.fields import BIGGEST
 from releases.api.serializers import RunSerializer
+from releases.api.views import find_ready
 from releases.models import ScoreShard, ScoringRun
 from releases.scoring.execution import run_progress
 from releases.scoring.runs import request_model_runs, retry_run
 from releases.scoring.shards import run_shards
 from releases.views.models.comparisons import list_runs
-from releases.views.releases import find
 
 SHOWN_FAILURES = 100
 
@@ -110,6 +110,7 @@ class RunView(StudyAPIView, generics.RetrieveAPIView[ScoringRun]):
 class ModelRunViews(StudyAPIView):
     """Runs of models of this installation or of the hub."""
 
+    may_be_early = True
     queryset = ScoringRun.objects.none()
     serializer_class = RunSerializer
     pagination_class = None
@@ -128,7 +129,7 @@ class ModelRunViews(StudyAPIView):
             study,
             data["models"],
             methods=data.get("methods", ["lp"]),
-            release=find(study, number, ready=True) if number else None,
+            release=find_ready(study, number) if number else None,
             device=data.get("device", ""),
             user=self.user,
         )

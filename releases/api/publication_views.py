@@ -13,9 +13,9 @@ from config.api_bases import StrictModelSerializer, StrictSerializer
 from experiments.api.views import StudyAPIView
 from experiments.models import PlatformAccount
 from judgments.recruitment.credentials import usable_accounts
+from releases.api.views import find_ready
 from releases.models import Publication, Release
 from releases.publishing.publish import REPOSITORIES, check_target, preview, request_publication
-from releases.views.releases import find
 
 
 class PublicationRequest(StrictSerializer):
@@ -82,10 +82,11 @@ class PublicationAPIView(StudyAPIView):
 
     queryset = Publication.objects.none()
     serializer_class: Any = PublicationSerializer
+    may_be_early = True
 
     def release(self) -> Release:
         """The release, which is ready."""
-        return find(self.study(), self.kwargs["number"], ready=True)
+        return find_ready(self.study(), self.kwargs["number"])
 
     def account(self, release: Release, label: str) -> PlatformAccount:
         """The study's account of that label."""

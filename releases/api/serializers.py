@@ -10,6 +10,7 @@ from analysis.gold.formats.registry import FORMATS
 from analysis.scoring.orientation import SIGNS as ORIENTATIONS
 from config.api_bases import StrictModelSerializer, StrictSerializer
 from experiments.api.serializers import PlainText
+from experiments.models import Job
 from releases.api.fields import BIGGEST, AnyObject
 from releases.api.report_serializers import RuleChoices
 from releases.comparison.compare import SIGNS
@@ -179,13 +180,21 @@ class ComparisonSerializer(StrictModelSerializer[Comparison]):
     release = serializers.IntegerField(source="release.number", read_only=True)
     runs: Any = serializers.PrimaryKeyRelatedField(many=True, read_only=True)
     job = serializers.IntegerField(source="job_id", read_only=True, allow_null=True)
+    state = serializers.SerializerMethodField(help_text="Of its job; done when it has its report.")
     options = AnyObject(read_only=True)
     report = AnyObject(read_only=True, help_text="As `compare --json` prints it; empty before.")
 
     class Meta:
         model = Comparison
-        fields = ["id", "title", "release", "runs", "options", "report", "job", "created_at"]
+        fields = ["id", "title", "release", "runs", "state", "options", "report", "job", "created_at"]
         read_only_fields = fields
+
+    @extend_schema_field(serializers.ChoiceField(Job.State.choices))
+    def get_state(self, comparison: Comparison) -> str:
+        """The state of the job."""
+        if comparison.report or comparison.job is None:
+            return Job.State.DONE if comparison.report else Job.State.FAILED
+        return comparison.job.state
 
 
 class ComparisonRequest(StrictSerializer):

@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
+from analysis.errors import StillComputing
 from config.api_bases import StrictView
 from config.api_schema import ErrorSerializer
 from config.http.body_limit import takes_large_files
@@ -155,6 +156,13 @@ class ReleaseView(StrictView):
         return Response(ReleaseSerializer(find(get_study(request.user, slug), number)).data)
 
 
+def find_ready(study: Experiment, number: int) -> Release:
+    """The study's release of that number; 409 while it is built, 404 where that failed."""
+    if find(study, number).state == Release.State.BUILDING:
+        raise StillComputing(f"release {number} is being built.", remedy="Ask again when it is ready.")
+    return find(study, number, ready=True)
+
+
 def require_people(request: Request, release: Release) -> None:
     """Refuse a token without the scope ``people``, unless the release is public in a repository."""
     open_publications = release.publications.filter(is_open=True)
@@ -165,12 +173,13 @@ def require_people(request: Request, release: Release) -> None:
 class ReleaseFileView(StrictView):
     """One file of a release."""
 
+    may_be_early = True
     content_negotiation_class = AnyAccept
 
     @extend_schema(summary="One file of a release", responses=FILE)
     def get(self, request: Request, slug: str, number: int, name: str) -> StreamingHttpResponse:
         """The file as frozen; rows of single participants need the scope ``people``."""
-        release = find(get_study(request.user, slug), number, ready=True)
+        release = find_ready(get_study(request.user, slug), number)
         if has_people(name):
             require_people(request, release)
         return file_answer(release, name)
@@ -179,12 +188,13 @@ class ReleaseFileView(StrictView):
 class ReleaseZipView(StrictView):
     """The whole release."""
 
+    may_be_early = True
     content_negotiation_class = AnyAccept
 
     @extend_schema(summary="A release as ZIP", responses={(200, "application/zip"): OpenApiTypes.BINARY})
     def get(self, request: Request, slug: str, number: int) -> StreamingHttpResponse:
         """All files, streamed while they are compressed; needs the scope ``people``."""
-        release = find(get_study(request.user, slug), number, ready=True)
+        release = find_ready(get_study(request.user, slug), number)
         require_people(request, release)
         return zip_answer(release)
 
@@ -247,6 +257,7 @@ class ScoreSetViews(StudyAPIView):
 class LeaderboardView(StrictView):
     """Models in one order on one release."""
 
+    may_be_early = True
     query_class = LeaderboardChoices
 
     @extend_schema(
@@ -255,7 +266,7 @@ class LeaderboardView(StrictView):
     )
     def get(self, request: Request, slug: str, number: int) -> Response:
         """The rows, as the command prints them."""
-        release = find(get_study(request.user, slug), number, ready=True)
+        release = find_ready(get_study(request.user, slug), number)
         choices = dict(query_choices(self))
         order = {"ascending": True, "descending": False}.get(choices.pop("order", ""))
         return Response(leaderboard(release, ascending=order, **choices))
@@ -265,6 +276,7 @@ class LeaderboardView(StrictView):
 class ComparisonViews(StudyAPIView, generics.ListAPIView[Comparison]):
     """Comparisons on the study's releases."""
 
+    may_be_early = True
     queryset = Comparison.objects.none()
     serializer_class = ComparisonSerializer
 

@@ -15,7 +15,7 @@ from analysis.comparison.criteria import DELTAS
 from analysis.comparison.in_depth.report import depth_document
 from analysis.comparison.pairs import PairTable, pair_table
 from analysis.comparison.report import comparison_document
-from analysis.errors import BadInput, UnknownName
+from analysis.errors import BadInput, StillComputing, UnknownName
 from analysis.gold.writers import round_computed
 from experiments.models import AuditEntry, Experiment
 from experiments.operation.job_runner import enqueue
@@ -62,11 +62,18 @@ def request_comparison(
 ) -> Comparison:
     """Store a comparison and enqueue its job."""
     chosen = list(runs)
+    if release.state == Release.State.BUILDING:
+        raise StillComputing(
+            f"release {release.number} is being built.", remedy="Ask again when it is ready."
+        )
     if release.state != Release.State.READY:
         raise BadInput(f"release {release.number} is not ready.", remedy="Wait until it is built.")
     if not chosen:
         raise BadInput("a comparison needs a model.", column="runs", remedy="Score a model first.")
     for run in chosen:
+        if run.state in {ScoringRun.State.QUEUED, ScoringRun.State.RUNNING}:
+            message = f"{run} is {run.get_state_display()}."
+            raise StillComputing(message, column="runs", remedy="Ask again when it has its scores.")
         if run.state != ScoringRun.State.DONE or run.material_set_id != release.experiment.materials_id:
             raise BadInput(
                 f"{run} has no scores for the study's sentences.", column="runs", remedy="Score them."
