@@ -16,7 +16,7 @@ export function saveCopy(source) {
 export async function deleteCopy(session) {
   if (!("caches" in self)) return;
   const remove = () => caches.delete(PREFIX + session);
-  saving.then(remove, remove); // of a copy that is stored just now, once it is
+  saving.then(remove, remove).catch(() => {}); // of a copy that is stored just now, once it is
   await within(remove(), DELETE_MS);
 }
 

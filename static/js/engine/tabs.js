@@ -19,11 +19,21 @@ export function takeOver(session, { onTaken, onProblem }) {
   take();
 }
 
+// A browser that blocks all data of sites may refuse it, as Firefox does.
+function openChannel(name, onProblem) {
+  try {
+    return "BroadcastChannel" in self ? new BroadcastChannel(name) : null;
+  } catch (error) {
+    onProblem(error);
+    return null;
+  }
+}
+
 // Takes the session from any other tab; gives a function that lets it go.
 function claim(name, { over, onProblem }) {
   const me = Math.random().toString(36).slice(2);
   let [isHeld, letGo] = [true, null];
-  const channel = "BroadcastChannel" in self ? new BroadcastChannel(name) : null;
+  const channel = openChannel(name, onProblem);
   channel?.addEventListener("message", ({ data }) => data !== me && over());
   channel?.postMessage(me);
   // A lock is stolen even from a tab whose channel sleeps. Over http and in old browsers there are none.

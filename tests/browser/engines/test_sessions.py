@@ -271,3 +271,24 @@ def test_a_session_goes_on_without_a_network_and_after_a_reload(engine, visit, n
             answer()
             window.until("Boolean(document.querySelector('.task[data-onset], .code'))")
     assert len(complete("keyboard")) == session.trials.count()
+
+
+COOKIES = "Services.prefs.setIntPref('network.cookie.cookieBehavior', arguments[0])"
+
+
+def test_firefox_that_blocks_all_data_of_sites_runs_the_engine_and_has_events(visit):
+    """Databases, caches, workers, locks and channels between tabs throw; answers stay in the page."""
+    session = a_session("likert")
+    window = visit("firefox")
+    window.send.chrome(COOKIES, 2)
+    try:
+        window.open(f"/s/{session.token}/")
+        answer = by_keys(window, cycle(["6"]))
+        while not has(window, ".code"):
+            answer()
+            window.until("Boolean(document.querySelector('.task[data-onset], .code'))")
+    finally:
+        window.send.chrome(COOKIES, 5)
+    assert len(complete("keyboard")) == session.trials.count()
+    events = SessionEvent.objects.filter(kind="storage").values_list("details__what", flat=True)
+    assert {"indexeddb", "local", "copy"} <= set(events)
