@@ -111,7 +111,8 @@ class Host:
     def _join(self) -> None:
         # The system removes interfaces some time after their namespace, so each has a name of its own.
         link = next(links)
-        near, far = f"{self.cluster.name}n{link}", f"{self.cluster.name}f{link}"
+        self.near = near = f"{self.cluster.name}n{link}"
+        far = f"{self.cluster.name}f{link}"
         ip("netns", "add", self.namespace)
         ip("link", "add", near, "type", "veth", "peer", "name", far)
         ip("link", "set", far, "netns", self.namespace)
@@ -119,6 +120,12 @@ class Host:
         ip("-n", self.namespace, "addr", "add", f"{self.address}/24", "dev", far)
         ip("-n", self.namespace, "link", "set", far, "up")
         ip("-n", self.namespace, "link", "set", "lo", "up")
+
+    def cut(self, seconds: float) -> None:
+        """Take the host off the network for some time, as by a pulled cable: connections stay open."""
+        ip("link", "set", self.near, "down")
+        time.sleep(seconds)
+        ip("link", "set", self.near, "up")
 
     def start(self, *words: str, **variables: str) -> subprocess.Popen[bytes]:
         """Start a process of this host in the host's folder."""

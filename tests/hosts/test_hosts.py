@@ -2,8 +2,12 @@
 
 import io
 import json
+import random
 import re
+import threading
+import time
 import zipfile
+from contextlib import suppress
 
 import httpx
 import pytest
@@ -135,6 +139,52 @@ def test_killed_hosts_leave_work_that_others_finish_once(cluster):
     assert Session.objects.get().status == Session.Status.COMPLETE
     stored = Judgment.objects.values_list("trial__public_id", flat=True)
     assert sorted(stored) == sorted(trial.public_id for trial in trials)
+
+
+def test_links_that_break_again_and_again_lose_and_double_nothing(cluster):
+    """Web server and worker are off the network for seconds, once for longer than a heartbeat."""
+    study = cast.study()
+    sessions = [cast.begin(study, f"person {n}") for n in range(6)]
+    web, worker = cluster.host("web").start_web(), cluster.host("worker").start_worker()
+    cluster.host("scheduler").start_sweeper()
+    key = upload(logged_in(web, cast.ada()), "Corpus")
+    is_over, rng, cuts = threading.Event(), random.Random(47), []
+
+    def break_links() -> None:
+        while not is_over.wait(rng.uniform(0.3, 1.5)):
+            host, seconds = rng.choice([web, worker]), rng.uniform(0.3, 3)
+            cuts.append(host)
+            host.cut(12 if len(cuts) == 3 else seconds)
+
+    breaking = threading.Thread(target=break_links)
+    breaking.start()
+
+    def take_part(session: Session) -> None:
+        for trial in session.trials.select_related("session__experiment"):
+            answer = {"trial": trial.public_id, "response": cast.answer_to(trial), "rt_ms": 900.0}
+            address = f"/api/v1/sessions/{session.token}/judgments/"
+            until(lambda: is_acknowledged(address, answer))  # noqa: B023 - called at once
+            time.sleep(1)
+
+    def is_acknowledged(address: str, answer: dict[str, object]) -> bool:
+        with suppress(httpx.HTTPError), web.browser() as browser:
+            return browser.post(address, json={"judgments": [answer]}, timeout=4).status_code == 200
+        return False
+
+    try:
+        for session in sessions:
+            take_part(session)
+        job = finished(key)
+    finally:
+        is_over.set()
+        breaking.join()
+    assert {*cuts} == {web, worker} and len(cuts) > 5
+    assert (job.state, job.error) == ("done", "")
+    assert Sentence.objects.filter(material_set__name="Corpus").count() == 2 * N_PAIRS
+    assert MinimalPair.objects.filter(material_set__name="Corpus").count() == N_PAIRS
+    answers = Judgment.objects.values_list("trial__public_id", flat=True)
+    assert len(answers) == len({*answers}) == sum(session.trials.count() for session in sessions)
+    assert {session.status for session in Session.objects.all()} == {"complete"}
 
 
 def waits_for_pairs() -> bool:
