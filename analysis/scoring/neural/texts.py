@@ -125,15 +125,22 @@ def encode(
     )
 
 
-def read_tokens(tokenizer: Any, encoded: Encoded, *, library_tokenizer: Any | None = None) -> Readings:
-    """Return what a tokenizer reads of sentences: the text of their tokens, and unknown pieces."""
+def read_tokens(
+    tokenizer: Any, encoded: Encoded, *, library_tokenizer: Any | None = None, decoder: Any | None = None
+) -> Readings:
+    """Return what a tokenizer reads of sentences: the text of their tokens, and unknown pieces.
+
+    ``decoder`` restores the text where ``tokenizer`` only reads.
+    """
     unknown = tokenizer.unk_token_id
     backend = getattr(tokenizer, "backend_tokenizer", None)
     has_decoder = backend is None or backend.decoder is not None
     spans = encoded.spans or [[(0, 0)] * len(row) for row in encoded.ids]
     return Readings(
         [tuple(row) for row in encoded.ids],
-        tokenizer.batch_decode(encoded.ids, skip_special_tokens=False, clean_up_tokenization_spaces=False)
+        (decoder or tokenizer).batch_decode(
+            encoded.ids, skip_special_tokens=False, clean_up_tokenization_spaces=False
+        )
         if has_decoder
         else None,
         [

@@ -11,8 +11,9 @@ from ...errors import BadInput
 from ..base import FLAG_TOO_LONG, Progress, Scores, flag_where
 from ..model_uri import EOS, ModelURI
 from ..neural.failures import Failures
-from ..neural.texts import Encoded, encode
+from ..neural.texts import Encoded, encode, read_tokens
 from ..neural.vocabulary import n_rows, n_target_rows, outer_marks, target_side
+from ..words.sentence_check import Readings
 from .transformer import TOKEN_OPTIONS, TransformerScorer
 
 Floats = npt.NDArray[np.float64]
@@ -71,6 +72,16 @@ class Seq2SeqScorer(TransformerScorer):
     ) -> Scores:
         """Score sentences after an empty source; what cannot be scored is NaN and flagged."""
         return self._score(sentences, [""] * len(sentences), tokens=tokens, progress=progress)
+
+    def read_sentences(self, sentences: Sequence[str]) -> Readings:
+        """Return what the decoder reads of each sentence."""
+        library = None if self.library_tokenizer is None else target_side(self.library_tokenizer)
+        return read_tokens(
+            self.tokenizer,
+            self._encode(sentences),
+            library_tokenizer=library,
+            decoder=self.source_tokenizer,  # one with the vocabularies of two languages restores targets
+        )
 
     def score_after(
         self, texts: Sequence[str], starts: Sequence[int], *, progress: Progress | None = None
