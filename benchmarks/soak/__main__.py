@@ -2,7 +2,8 @@
 
 1. Start a database and a broker of their own on a disk of their own, web server, worker and scheduler.
 2. People take part, with pauses to think; some over a network that loses, delays, doubles and reorders, some
-   over doubles of Prolific and MTurk, where Ada approves and pays them. A fifth of the people walk away.
+   over doubles of Prolific and MTurk, where Ada approves and pays them. A fifth of the people walk away. A
+   script makes and changes drafts over the API and reads all judgments.
 3. One trouble after another: SIGKILL to any process, a restart of the database, a full, slow and read-only
    disk, clocks that jump. Meanwhile backups are made and restored into empty installations.
 4. Leases of those who walked away run out, newcomers fill the lists, and what is due is paid.
@@ -33,6 +34,7 @@ from benchmarks.soak.machine import Clock, Disk
 from benchmarks.soak.network import FlakyNetwork
 from benchmarks.soak.people import Crowd, Person
 from benchmarks.soak.pulse import PATIENCE_S, Pulse
+from benchmarks.soak.script import Script
 from benchmarks.soak.services import Service, database, free_port, platform
 from benchmarks.soak.study import SLUG, step
 from benchmarks.soak.troubles import Troubles
@@ -183,8 +185,9 @@ class Soak:
         adas = [
             payers.Ada(self.port, payers.address_of(SLUG, each.campaign["pk"])) for each in self.platforms
         ]
-        for ada in adas:
-            ada.start()
+        script = Script(self.address, step("token", self.environment), SLUG)
+        for thread in (*adas, script):
+            thread.start()
         rehearsals = self.rehearse(seconds)
         troubles = Troubles(self.services, self.disk, self.clock, self.pulse, self.rng, say)
         time.sleep(TROUBLE_STARTS_S)
@@ -208,8 +211,11 @@ class Soak:
         except RuntimeError as error:
             say(str(error))
             stuck += 1
+        script.stop()
+        say(f"API: {len(script.drafts)} drafts, {len(script.read)} judgments read; {dict(script.answers)}")
         excused = set(gave_up_in_outage(self.people(), self.pulse))
         broken = {**audit(self.people(), facts := step("facts", self.environment), excused), **self.pay(adas)}
+        broken |= script.audit(step("drafts", self.environment))
         broken |= summed(rehearsals.results) | {"services that did not come back": stuck}
         report(self, facts, troubles, rehearsals.results)
         return broken

@@ -1,10 +1,10 @@
 """The database's side of a soak: each step is a process of its own that goes by the soak's environment.
 
 ``python -m benchmarks.soak.study STEP``: ``make`` prepares a study, ``campaign`` one of its campaigns
-on the double of a platform, ``facts`` tells what is stored, ``money`` what the ledger holds, ``age`` lets
-calls without an answer be old enough to ask about, ``settle`` says what a person saw on the platform's site,
-``lapse`` lets leases run out, ``sweep`` notes it. Arguments come as JSON on standard input, the result goes
-as JSON to standard output.
+on the double of a platform, ``token`` makes one of the API and ``drafts`` tells what was made with it,
+``facts`` tells what is stored, ``money`` what the ledger holds, ``age`` lets calls without an answer be old
+enough to ask about, ``settle`` says what a person saw on the platform's site, ``lapse`` lets leases run out,
+``sweep`` notes it. Arguments come as JSON on standard input, the result goes as JSON to standard output.
 """
 
 import json
@@ -76,6 +76,22 @@ def campaign(fields: dict[str, Any]) -> dict[str, Any]:
     campaigns.publish(draft, by=cast.ada())
     draft.refresh_from_db()
     return {"pk": draft.pk, "study": draft.external_id}
+
+
+def token(argument: None) -> str:
+    """A token of the API that may read and write."""
+    from experiments.models import ApiToken
+    from experiments.pages.account import make_token
+    from tests import cast
+
+    return make_token(cast.ada(), name="soak", scopes=ApiToken.Scope.values, days=1)
+
+
+def drafts(argument: None) -> dict[str, str]:
+    """Descriptions of all drafts by slug."""
+    from experiments.models import Experiment
+
+    return dict(Experiment.objects.filter(status="draft").values_list("slug", "description"))
 
 
 def money(argument: None) -> dict[str, Any]:
@@ -188,6 +204,8 @@ def sweep(argument: None) -> int:
 STEPS = {
     "make": make,
     "campaign": campaign,
+    "token": token,
+    "drafts": drafts,
     "money": money,
     "age": age,
     "settle": settle,
