@@ -4,9 +4,12 @@ import gzip
 import itertools
 import json
 import os
+import signal
+import sqlite3
 import subprocess
 import sys
 import threading
+import time
 import zlib
 from io import StringIO
 from pathlib import Path
@@ -242,6 +245,58 @@ def test_an_interrupted_restore_continues_and_names_the_folder_of_other_files(od
     assert (
         not Judgment.objects.exists() and default_storage.open("uploads/sentences.csv").read() == b"another"
     )
+
+
+MANY_FILES = """
+import django, sys
+django.setup()
+from django.contrib.auth.models import User
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.core.management import call_command
+call_command("migrate", verbosity=0)
+User.objects.create(username="ada")
+for number in range(int(sys.argv[1])):
+    default_storage.save(f"many/{number}.txt", ContentFile(b"content of a file"))
+call_command("backup", to=sys.argv[2])
+"""
+
+
+def test_a_restore_killed_while_it_stores_files_continues(tmp_path):
+    n_files = 1_500
+    without = {name: value for name, value in os.environ.items() if not name.endswith("_STORAGE")}
+
+    def at(name):
+        address = f"sqlite:///{tmp_path}/{name}.sqlite3"
+        own = {
+            "DATABASE_URL": address,
+            "VAR_DIR": str(tmp_path / name),
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+        }
+        return {"cwd": ROOT, "env": {**without, **own, "DEBUG": "1"}, "stderr": subprocess.PIPE}
+
+    def stored():
+        return [path for path in (tmp_path / "second").rglob("many/*") if path.is_file()]
+
+    target = tmp_path / "backups"
+    target.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", MANY_FILES, str(n_files), str(target)], **at("first"), check=False
+    )
+    assert done.returncode == 0, done.stderr
+    (file,) = target.iterdir()
+    words = [sys.executable, "manage.py", "restore", str(file)]
+    with subprocess.Popen(words, **at("second")) as process:
+        while process.poll() is None and len(stored()) < 100:
+            time.sleep(0.01)
+        process.kill()
+        assert process.wait() == -signal.SIGKILL, process.stderr.read()
+    assert 100 <= len(stored()) < n_files
+    done = subprocess.run(words, **at("second"), check=False)
+    assert done.returncode == 0, done.stderr
+    assert len(stored()) == n_files and {path.read_bytes() for path in stored()} == {b"content of a file"}
+    with sqlite3.connect(tmp_path / "second.sqlite3") as restored:
+        assert restored.execute("SELECT username FROM auth_user").fetchall() == [("ada",)]
 
 
 @pytest.mark.parametrize("key", ["", "a key"])
