@@ -94,7 +94,7 @@ def check_sentences(
         _same_sentences(sentences, keys),
         _unknown(readings.unknown),
         _changed(sentences, readings.normalised),
-        *_restored(sentences, readings.restored),
+        *_restored(sentences, readings),
         *_library(sentences, readings.is_library_other),
     ]
     return {"sentences": len(sentences), "findings": [finding._asdict() for finding in findings]}
@@ -150,16 +150,24 @@ def _changed(sentences: Sequence[str], normalised: Sequence[str]) -> Finding:
     return Finding("changed", n, len(sentences), examples)
 
 
-def _restored(sentences: Sequence[str], restored: Sequence[str] | None) -> list[Finding]:
-    """Compare sentences with the text of their tokens."""
-    if restored is None:
+def _restored(sentences: Sequence[str], readings: Readings) -> list[Finding]:
+    """Compare sentences with the text of their tokens; changes of characters are reported by themselves."""
+    if readings.restored is None:
         return []
-    other = [(a, b) for a, b in zip(sentences, restored, strict=True) if a.strip() != b.strip()]
-    letters = [(a, b) for a, b in other if _without_spaces(a) != _without_spaces(b)]
-    examples = [f"{_quote(a)} → {_quote(b.strip())}" for a, b in letters[:SHOWN]]
+    rows = list(zip(sentences, readings.restored, readings.normalised, strict=True))
+    letters = [
+        (sentence, text)
+        for sentence, text, changed in rows
+        if _without_spaces(text) not in (_without_spaces(sentence), _without_spaces(changed))
+    ]
+    n_spaces = sum(
+        sentence.strip() != text.strip() and _without_spaces(sentence) == _without_spaces(text)
+        for sentence, text, _ in rows
+    )
+    examples = [f"{_quote(sentence)} → {_quote(text.strip())}" for sentence, text in letters[:SHOWN]]
     return [
         Finding("other_text", len(letters), len(sentences), examples),
-        Finding("other_spaces", len(other) - len(letters), len(sentences), []),
+        Finding("other_spaces", n_spaces, len(sentences), []),
     ]
 
 

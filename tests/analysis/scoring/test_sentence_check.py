@@ -42,7 +42,7 @@ def test_the_command_names_pairs_of_the_same_tokens_unknown_words_and_changed_ch
     assert "2 of 4 sentences have the tokens of another one: “the Keys are” = “the keys are”\n" in printed
     assert "1 of 4 sentences have unknown tokens: “zebra”\n" in printed
     assert "1 of 4 sentences have characters that the tokenizer changes: K lost in 1\n" in printed
-    assert "1 of 4 sentences are not restored from their tokens: “the Keys are” → “the keys are”\n" in printed
+    assert "not restored" not in printed  # beyond the change of the character
     assert "sentences: unknown tokens" not in printed and "indistinguishable" not in printed
 
 
@@ -92,16 +92,19 @@ class Reader:
     def read_sentences(self, sentences):
         plain = [text.replace("-", "") for text in sentences]
         return Readings(
-            plain, [f" {text.replace('.', ' .')}" for text in plain], [[]] * len(plain), plain,
+            plain,
+            [f" {text.replace('.', ' .')}" for text in plain],
+            [[]] * len(plain),
+            [text.replace("B", "b") for text in sentences],
             [text.startswith("A") for text in plain],
-        )  # fmt: skip
+        )
 
 
 def test_each_finding_has_its_number_and_examples():
     texts = ["A co-op.", "B is.", "It is"]
     check = check_sentences(Reader(), ["1", "2", "3"], texts)
     assert [(finding.name, finding.n, finding.examples) for finding in check_findings(check)] == [
-        ("changed", 1, ["- lost in 1"]),
+        ("changed", 1, ["B lost in 1"]),
         ("other_text", 1, ["“A co-op.” → “A coop .”"]),
         ("other_spaces", 1, []),
         ("library", 1, ["“A co-op.”"]),
