@@ -196,3 +196,16 @@ def test_what_is_still_computed_is_409_and_a_comparison_has_a_state(api):
     job_runner.run(comparison["job"])
     assert api("get", f"{path}comparisons/{comparison['id']}/")["state"] == "done"
     assert api.client.get(address).status_code == 200
+
+
+def test_a_study_is_copied_and_only_unused_materials_are_deleted(api):
+    study = cast.draft("agreement")
+    copy = api("post", "studies/agreement/copy/", {"materials": False}, status=201)
+    assert (copy["status"], copy["materials"]) == ("draft", None)
+    assert api("post", "studies/agreement/copy/", status=201)["materials"] == study.materials.slug
+    assert api("delete", f"materials/{study.materials.slug}/", status=409)["code"] == "in_use"
+    unused = cast.material_set("unused")
+    reader = Client(headers={"Authorization": f"Token {cast.token(cast.ben())}"})
+    assert reader.delete(f"/api/v1/materials/{unused.slug}/").status_code == 404
+    api("delete", f"materials/{unused.slug}/", status=204)
+    assert not MaterialSet.objects.filter(pk=unused.pk).exists()

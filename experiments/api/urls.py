@@ -7,11 +7,13 @@ from django.urls import path
 from experiments.api import design_views, upload_views, views, webhook_views
 
 studies: dict[str, Any] = {"get": "list", "post": "create"}
+one_set: dict[str, Any] = {"get": "retrieve", "delete": "destroy"}
 one_study: dict[str, Any] = {"get": "retrieve", "patch": "partial_update"}
 
 urlpatterns = [
     path("studies/", views.StudyViews.as_view(studies), name="api-studies"),
     path("studies/<slug:slug>/", views.StudyViews.as_view(one_study), name="api-study"),
+    path("studies/<slug:slug>/copy/", views.CopyView.as_view(), name="api-copy"),
     path("studies/<slug:slug>/design/", design_views.DesignView.as_view(), name="api-design"),
     path("studies/<slug:slug>/webhooks/", webhook_views.WebhookViews.as_view(), name="api-webhooks"),
     path("studies/<slug:slug>/webhooks/<int:pk>/", webhook_views.WebhookView.as_view(), name="api-webhook"),
@@ -43,7 +45,7 @@ urlpatterns = [
         name="api-material-import",
     ),
     path("materials/", views.MaterialViews.as_view({"get": "list"}), name="api-materials"),
-    path("materials/<slug:slug>/", views.MaterialViews.as_view({"get": "retrieve"}), name="api-material"),
+    path("materials/<slug:slug>/", views.MaterialViews.as_view(one_set), name="api-material"),
     path("materials/<slug:slug>/pairs/", views.PairViews.as_view(), name="api-pairs"),
     path("materials/<slug:slug>/sentences/", views.SentenceViews.as_view(), name="api-sentences"),
     path("jobs/<int:pk>/", views.JobView.as_view(), name="api-job"),

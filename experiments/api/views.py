@@ -12,9 +12,11 @@ from django_filters import rest_framework as filters
 from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_view
 from rest_framework import generics, mixins, status, viewsets
 from rest_framework.exceptions import APIException
-from rest_framework.serializers import BaseSerializer, Serializer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer, BooleanField, Serializer
 
-from config.api_bases import StrictView
+from config.api_bases import StrictSerializer, StrictView
 from config.api_schema import ErrorSerializer
 from experiments.api.authentication import require_money_for_pay
 from experiments.api.serializers import (
@@ -27,7 +29,8 @@ from experiments.api.serializers import (
 from experiments.models import Experiment, Job, MaterialSet, MinimalPair, Sentence
 from experiments.pages.access import get_study
 from experiments.pages.jobs import visible_jobs
-from experiments.studies.creation import create_study
+from experiments.pages.materials.sets import delete_set, may_delete
+from experiments.studies.creation import copy_study, create_study
 from experiments.studies.history import record_changes, study_values
 from experiments.studies.study_list import StudyFilter, move_to_folder
 
@@ -152,11 +155,54 @@ class MaterialFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter 
         fields: list[str] = []
 
 
+class CopyRequest(StrictSerializer):
+    """Content of a copy."""
+
+    materials = BooleanField(default=True, help_text="Whether it keeps the materials.")
+
+
+class CopyView(StudyAPIView):
+    """Copies."""
+
+    queryset = Experiment.objects.none()
+    serializer_class = StudySerializer
+
+    @extend_schema(
+        operation_id="studies_copy",
+        summary="Copy a study into a draft of your own",
+        request=CopyRequest,
+        responses={201: StudySerializer},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """For every member who may read it; without participants and codes."""
+        study = get_study(self.user, slug)
+        with_materials = self.validated_body(CopyRequest)["materials"]
+        copy = copy_study(study, self.user, with_materials=with_materials)
+        return Response(StudySerializer(copy).data, status=status.HTTP_201_CREATED)
+
+
+class SetInUse(APIException):
+    """A set that cannot be deleted."""
+
+    status_code = status.HTTP_409_CONFLICT
+    default_code = "in_use"
+    default_detail = "A study uses these materials, or they are not yours."
+
+
 @extend_schema_view(
-    list=extend_schema(summary="Your material sets"), retrieve=extend_schema(summary="One material set")
+    list=extend_schema(summary="Your material sets"),
+    retrieve=extend_schema(summary="One material set"),
+    destroy=extend_schema(
+        summary="Delete a set that no study uses, with its model scores",
+        responses={204: None, 409: OpenApiResponse(ErrorSerializer)},
+    ),
 )
 class MaterialViews(
-    StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[MaterialSet]
+    StrictView,
+    mixins.ListModelMixin,
+    mixins.RetrieveModelMixin,
+    mixins.DestroyModelMixin,
+    viewsets.GenericViewSet[MaterialSet],
 ):
     """Material sets the caller owns or uses in a study."""
 
@@ -170,6 +216,13 @@ class MaterialViews(
         return MaterialSet.objects.visible_to(self.request.user).annotate(
             n_sentences=row_count(Sentence), n_pairs=row_count(MinimalPair)
         )
+
+    def perform_destroy(self, instance: MaterialSet) -> None:
+        """By its owner only."""
+        user = cast("User", self.request.user)
+        if not may_delete(user, instance):
+            raise SetInUse
+        delete_set(instance, by=user)
 
 
 class ParadigmFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no stubs

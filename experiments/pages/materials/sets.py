@@ -113,15 +113,17 @@ def delete(request: AuthenticatedRequest, slug: str) -> HttpResponse:
             back=reverse("material-set", args=[row.slug]),
             section="materials",
         )
-    with transaction.atomic():
-        record(
-            row.owner or request.user,
-            "materials deleted",
-            **deleted_values(row.name, _describe_contents(row)),
-        )
-        row.delete()
+    delete_set(row, by=request.user)
     messages.success(request, f"{row.name} is deleted.")
     return redirect("materials")
+
+
+@transaction.atomic
+def delete_set(row: MaterialSet, *, by: User) -> None:
+    """Delete a set with its contents, which the history names."""
+    values = deleted_values(row.name, _describe_contents(row))
+    record(row.owner or by, "materials deleted", **values)
+    row.delete()
 
 
 def _describe_contents(row: MaterialSet) -> str:

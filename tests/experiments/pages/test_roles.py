@@ -11,7 +11,11 @@ from tests.routes import path_of, routes
 
 pytestmark = pytest.mark.django_db
 STUDY = "studies/<slug:slug>/"
-OF_ONES_OWN = {"study-copy", "study-team-remove"}  # a new study of their own; oneself out of the team
+OF_ONES_OWN = {
+    "study-copy",
+    "api-copy",
+    "study-team-remove",
+}  # a new study of their own; oneself out of the team
 VALUES = {"slug": "agreement", "name": "agreement", "form": "svg", "step": "pause"}
 METHODS = ("post", "put", "patch", "delete")
 
