@@ -8,10 +8,10 @@ from pathlib import Path
 import httpx
 import pytest
 from django.core.management import call_command
-from django.test import Client
 
 from experiments.models import Webhook
 from tests import cast
+from tests.answers import answered_here
 
 generator = pytest.importorskip("openapi_python_client", reason="a tool of developers: make test installs it")
 NAME = "generated_obelus_client"
@@ -45,19 +45,6 @@ def client_package(tmp_path_factory):
 
 def part(name):
     return importlib.import_module(f"{NAME}.{name}")
-
-
-def answered_here(request):
-    """Answer a request in this process, on the connection of the test's database."""
-    headers = {name: value for name, value in request.headers.items() if name != "content-type"}
-    response = Client().generic(
-        request.method,
-        request.url.raw_path.decode(),
-        request.read(),
-        content_type=request.headers.get("content-type", "application/json"),
-        headers=headers,
-    )
-    return httpx.Response(response.status_code, content=response.getvalue())
 
 
 @pytest.fixture

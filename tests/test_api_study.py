@@ -1,8 +1,11 @@
 """A whole study by REST, with a token only: from a file of sentences to a release."""
 
 import json
+import zipfile
 from functools import partial
+from pathlib import Path
 
+import httpx
 import pytest
 from celery import current_app
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -12,6 +15,7 @@ from experiments.models import Experiment, Job, MaterialSet
 from experiments.operation import job_runner
 from judgments.models import Judgment
 from tests import cast
+from tests.answers import answered_here
 from tests.releases.study import judged_study, scores_file
 
 pytestmark = pytest.mark.django_db
@@ -209,3 +213,30 @@ def test_a_study_is_copied_and_only_unused_materials_are_deleted(api):
     assert reader.delete(f"/api/v1/materials/{unused.slug}/").status_code == 404
     api("delete", f"materials/{unused.slug}/", status=204)
     assert not MaterialSet.objects.filter(pk=unused.pk).exists()
+
+
+def test_the_notebook_of_the_manual_runs(api, tmp_path, monkeypatch):
+    text = (Path(__file__).parent.parent / "docs/how-to/automate.md").read_text()
+    blocks = text.partition("## A whole study from a notebook")[2].split("```python\n")[1:3]
+    begin, end = (block.partition("```")[0] for block in blocks)
+    (tmp_path / "sentences.csv").write_text("\n".join(ROWS))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OBELUS", "http://testserver")
+    monkeypatch.setenv("TOKEN", cast.token(cast.ada(), scopes=("read", "write", "people")))
+    monkeypatch.setattr("time.sleep", lambda seconds: run_queued_jobs())
+    client = partial(httpx.Client, transport=httpx.MockTransport(answered_here))
+    monkeypatch.setattr("httpx.Client", client)
+    names: dict = {}
+    exec(begin, names)
+    study = Experiment.objects.get()
+    assert (study.status, study.materials.sentences.count(), study.design.n_lists) == ("open", 8, 2)
+    for name in ("pia", "quentin"):
+        cast.sit(study, name)
+    exec(end, names)
+    assert zipfile.is_zipfile(tmp_path / "release.zip")
+
+
+def run_queued_jobs() -> None:
+    """Run what a worker would run while a program waits."""
+    for job in Job.objects.filter(state=Job.State.QUEUED):
+        job_runner.run(job.pk)
