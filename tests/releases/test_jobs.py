@@ -177,5 +177,5 @@ def test_models_are_compared_on_the_release(task):
 def test_models_are_not_compared_on_an_unfinished_release():
     study = judged_study()
     run = scored(study, "bright")
-    with pytest.raises(BadInput, match="not ready"):
+    with pytest.raises(BadInput, match="being built"):
         request_comparison(request_release(study, Options()), [run])

@@ -277,7 +277,12 @@ def test_api_starts_shows_progress_and_retries(ada):
         100,
     )
     assert document["failed_shards"] == []
-    assert ada.post(reverse("api-run-retry", args=[study.slug, pk])).json()["state"] == "done"
+    assert (
+        ada.post(reverse("api-run-retry", args=[study.slug, pk]), content_type="application/json").json()[
+            "state"
+        ]
+        == "done"
+    )
     wrong = ada.post(address, {"models": ["arpa:/etc/passwd"]}, content_type="application/json")
     assert wrong.status_code == 422 and "kind of model" in wrong.content.decode()
 
@@ -296,7 +301,12 @@ def test_a_viewers_copy_gives_no_right_over_the_runs_of_the_original(client):
     assert client.get(page("scoring-run", copy.slug, pk)).status_code == 200
     assert b"Retry" not in client.get(page("scoring-run", copy.slug, pk)).content
     assert client.post(page("scoring-retry", copy.slug, pk)).status_code == 403
-    assert client.post(reverse("api-run-retry", args=[copy.slug, pk])).status_code == 403
+    assert (
+        client.post(
+            reverse("api-run-retry", args=[copy.slug, pk]), content_type="application/json"
+        ).status_code
+        == 403
+    )
     assert ScoringRun.objects.get(pk=pk).state == "failed"
     client.force_login(cast.cleo())
     study.memberships.create(user=cast.cleo(), role="editor")
