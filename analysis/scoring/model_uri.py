@@ -234,7 +234,8 @@ VOCABULARY = Option(
 DTYPE = Option(
     "dtype",
     "Precision",
-    "Half precision is faster and less exact, and counts as another model; “auto” is that of the files.",
+    "Half precision is less exact, faster on most devices, and counts as another model; “auto” is that of "
+    "the files, or float32 on a processor that is faster in it.",
     ("float32", "bfloat16", "float16", "auto"),
 )
 DEVICE = Option(

@@ -6,6 +6,7 @@ numbers for the architectures they support; :func:`choose_causal_path` tests whi
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -22,6 +23,7 @@ from .probe import (
     Reference,
     SinglePrecision,
     choose_path,
+    eager_attention,
     in_half_precision,
 )
 from .structure import tree_obstacle
@@ -253,11 +255,10 @@ def choose_causal_path(
             path.descending = False
         return [*first, *second]
 
-    model_rows = rows(naive)
-    expected = model_rows
-    if in_half_precision(model):
-        with SinglePrecision():
-            expected = rows(naive)
+    is_half = in_half_precision(model)
+    model_rows = rows(naive) if is_half else None
+    with eager_attention(model), SinglePrecision() if is_half else nullcontext():
+        expected = rows(naive)
     longest = max(map(len, sequences), default=0)
     return choose_path(
         {
@@ -270,9 +271,7 @@ def choose_causal_path(
             if kind != Naive.name
         },
         rows,
-        reference=Reference(
-            expected, f"sums of {len(sample)} sentences", model_rows if in_half_precision(model) else None
-        ),
+        reference=Reference(expected, f"sums of {len(sample)} sentences", model_rows),
         fallback=(Naive.name, naive),
     )
 

@@ -1,7 +1,7 @@
 """Paths through a masked model: the head at the masked token only, or at every token."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -16,6 +16,7 @@ from .probe import (
     Reference,
     SinglePrecision,
     choose_path,
+    eager_attention,
     in_half_precision,
 )
 
@@ -168,11 +169,10 @@ def choose_masked_path(model: Any, copies: Sequence[Copy]) -> Chosen[MaskedPath]
         values = np.concatenate([token_logprobs(path, batch) for batch in batches])
         return [*values[:, None], values]
 
-    model_rows = rows(everywhere)
-    expected = model_rows
-    if in_half_precision(model):
-        with SinglePrecision():
-            expected = rows(everywhere)
+    is_half = in_half_precision(model)
+    model_rows = rows(everywhere) if is_half else None
+    with eager_attention(model), SinglePrecision() if is_half else nullcontext():
+        expected = rows(everywhere)
     return choose_path(
         {
             kind.name: Candidate(
@@ -181,8 +181,6 @@ def choose_masked_path(model: Any, copies: Sequence[Copy]) -> Chosen[MaskedPath]
             for kind in (LastLayerAtMask, AtMask)
         },
         rows,
-        reference=Reference(
-            expected, f"{len(sample)} copies", model_rows if in_half_precision(model) else None
-        ),
+        reference=Reference(expected, f"{len(sample)} copies", model_rows),
         fallback=(everywhere.name, everywhere),
     )

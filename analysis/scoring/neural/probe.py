@@ -1,6 +1,7 @@
 """Choice of the fastest path through a model that gives the right scores, tested on a sample of the work."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -138,6 +139,10 @@ def choose_path(
         if isinstance(tested, Chosen):
             return Chosen(tested.path, "; ".join([f"{name}: {reference.sample} {tested.why}", *rejected]))
         rejected.append(f"{name} {tested}")
+    if reference.own is None:
+        worst, is_right = reference.difference(evaluate(fallback[1]))
+        if not is_right:
+            rejected.append(f"the model's own attention differs by {worst:.1e} from eager attention")
     return Chosen(fallback[1], "; ".join([f"{fallback[0]}: no faster path agrees", *rejected]))
 
 
@@ -161,6 +166,25 @@ def _test_path(
     if not is_right:
         return f"has {rounding}"
     return Chosen(path, f"within {worst:.1e} of scoring one at a time in single precision, {rounding}")
+
+
+@contextmanager
+def eager_attention(model: Any) -> Iterator[None]:
+    """Compute attention by plain matrix products, so that no fused kernel is its own reference.
+
+    Models without this choice keep their attention.
+    """
+    own = getattr(getattr(model, "config", None), "_attn_implementation", None)
+    try:
+        if own not in (None, "eager"):
+            model.set_attn_implementation("eager")
+    except FAILURES:
+        own = None
+    try:
+        yield
+    finally:
+        if own not in (None, "eager"):
+            model.set_attn_implementation(own)
 
 
 def in_half_precision(model: Any) -> bool:

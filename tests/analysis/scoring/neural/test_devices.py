@@ -11,7 +11,17 @@ from tests.analysis.scoring.neural.conftest import SENTENCES, Tiny, saved
 torch = pytest.importorskip("torch", reason="neural models are an extra: make install-models")
 
 
-def test_precision_of_the_files_is_taken_and_recorded(causal, tmp_path):
+@pytest.fixture
+def speed(monkeypatch):
+    """Set the matrix products per second of each precision."""
+    from analysis.scoring.neural.cpu import precision
+
+    speeds = {torch.float32: 70.0, torch.bfloat16: 140.0, torch.float16: 140.0}
+    monkeypatch.setattr(precision, "products_per_second", speeds.__getitem__)
+    return speeds
+
+
+def test_precision_of_the_files_is_taken_and_recorded(causal, tmp_path, speed):
     tiny = causal("gpt2")
     assert scorer(tiny.address("hf-causal", dtype="auto")).spec == scorer(tiny.address("hf-causal")).spec
     half = saved(tmp_path, type(tiny.model)(tiny.model.config).to(torch.bfloat16), tiny.tokenizer)
@@ -19,6 +29,27 @@ def test_precision_of_the_files_is_taken_and_recorded(causal, tmp_path):
     assert automatic.spec.dtype == "bfloat16" and automatic.model.dtype == torch.bfloat16
     assert automatic.spec.spec_id == scorer(half.address("hf-causal", dtype="bfloat16")).spec.spec_id
     assert any("bfloat16" in warning for warning in automatic.warnings)
+
+
+def test_half_precision_of_the_files_is_left_where_the_processor_is_slow_in_it(causal, tmp_path, speed):
+    tiny = causal("gpt2")
+    half = saved(tmp_path, type(tiny.model)(tiny.model.config).to(torch.bfloat16), tiny.tokenizer)
+    speed[torch.bfloat16] = 2.0
+    automatic, single = (scorer(half.address("hf-causal", dtype=dtype)) for dtype in ("auto", "float32"))
+    assert automatic.spec.dtype == "float32" and automatic.spec.spec_id == single.spec.spec_id
+    assert "files have bfloat16; scored in float32, which is 35.0 times as fast" in " ".join(
+        automatic.warnings
+    )
+    assert automatic.score(SENTENCES).logprob.tolist() == single.score(SENTENCES).logprob.tolist()
+    kept = scorer(half.address("hf-causal", dtype="bfloat16"))
+    assert kept.spec.dtype == "bfloat16"
+    assert "dtype=float32 would be 35.0 times as fast" in " ".join(kept.warnings)
+
+
+def test_products_of_a_precision_are_measured_once():
+    from analysis.scoring.neural.cpu.precision import products_per_second
+
+    assert products_per_second(torch.float32) == products_per_second(torch.float32) > 0
 
 
 @pytest.mark.parametrize("kind", ["hf-causal", "hf-masked"])
