@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy.stats
 
 from ..agreement.bootstrap import cluster_sums, participant_intervals
 from ..mixed_models.cluster_robust import cluster_robust_logistic, penalized_logistic
-from ..mixed_models.linear import CROSSED, MixedFit, Random, mixed_model
+from ..mixed_models.linear import CROSSED, Estimate, MixedFit, Random, mixed_model
 from ..mixed_models.logistic import logistic_mixed_model
 from ..mixed_models.structures import fit_largest
 from ..rows import Flags, Floats, flags, group_codes, none_if_nan
@@ -66,6 +67,51 @@ def _with_fallback(fit: MixedFit, rows: pd.DataFrame, *, fixed: Sequence[str]) -
     return replace(robust, structure=structure, path=(*fit.path, FALLBACKS[fit.status]))
 
 
+def share_model(rows: pd.DataFrame) -> dict[str, Any]:
+    """Test choices against one half over participants and items: a linear mixed model of choice - 1/2.
+
+    Notes
+    -----
+    The intercept is the contrast, so intercepts by participant and item are its slopes; a factor
+    with as many groups as choices has none. Wald tests of the logistic model are too liberal with few
+    items; Satterthwaite's degrees of freedom, at most groups - 1 of a factor whose variance is estimated as
+    0, keep the level (``benchmarks/analysis/bench_type_one.py``). Where all choices agree, see
+    :func:`choice_model`.
+
+    References
+    ----------
+    Kuznetsova, Brockhoff & Christensen (2017), Journal of Statistical Software 82(13).
+    """
+    rows = rows.assign(choice=rows["score"] - 0.5)
+    side = _order_code(rows)
+    random = tuple(term for term in CROSSED if rows[term.factor].duplicated().any())
+    if rows["item"].nunique() < 2:
+        random = CROSSED  # no claim about other items
+    fit = mixed_model(
+        rows if side is None else rows.assign(side=side),
+        outcome="choice",
+        fixed=() if side is None else ("side",),
+        random=random or CROSSED,
+    )
+    if fit.status == "no_variation":
+        return choice_model(rows, random=None)
+    capped = [_cap_df(estimate, fit) for estimate in fit.estimates.values()]
+    fit = replace(fit, estimates={estimate.term: estimate for estimate in capped})
+    return term_result(fit, "intercept")
+
+
+def _cap_df(estimate: Estimate, fit: MixedFit) -> Estimate:
+    """Bound the degrees of freedom by the groups of every factor whose variance is estimated as 0."""
+    bounds = [fit.n_groups[factor] - 1 for factor in fit.n_groups if fit.variances.get(factor) == 0]
+    if estimate.df is None or estimate.statistic is None or estimate.df <= min(bounds, default=np.inf):
+        return estimate
+    df = float(min(bounds))
+    half = float(scipy.stats.t.ppf(0.975, df)) * (estimate.se or 0.0)
+    centre = estimate.estimate or 0.0
+    p = float(2 * scipy.stats.t.sf(abs(estimate.statistic), df))
+    return replace(estimate, df=df, p=p, ci_low=centre - half, ci_high=centre + half)
+
+
 def choice_model(rows: pd.DataFrame, *, random: tuple[Random, ...] | None) -> dict[str, Any]:
     """Test choices against one half in a logistic mixed model with presentation order as a predictor.
 
@@ -110,9 +156,9 @@ def term_result(fit: MixedFit, term: str) -> dict[str, Any]:
 
     Notes
     -----
-    ``estimate``, ``se``, ``statistic``, ``df``, ``p``, ``method``, ``status``, ``structure`` (the random
-    structure in words) and ``path`` (larger structures that the data do not support); for a logistic model,
-    also ``exact_estimate`` and ``exact_se`` at the exact optimum.
+    ``estimate``, ``se``, ``statistic``, ``df``, ``p``, ``ci_low``, ``ci_high``, ``method``, ``status``,
+    ``structure`` (the random structure in words) and ``path`` (larger structures that the data do not
+    support); for a logistic model, also ``exact_estimate`` and ``exact_se`` at the exact optimum.
     """
     effect, exact = fit[term], fit.exact.get(term)
     return {
@@ -121,6 +167,8 @@ def term_result(fit: MixedFit, term: str) -> dict[str, Any]:
         "statistic": effect.statistic,
         "df": effect.df,
         "p": effect.p,
+        "ci_low": effect.ci_low,
+        "ci_high": effect.ci_high,
         "exact_estimate": exact.estimate if exact else None,
         "exact_se": exact.se if exact else None,
         "method": f"{fit.formula}; {fit.method}",

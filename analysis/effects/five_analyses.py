@@ -20,7 +20,7 @@ from ..multiple_tests import CORRECTIONS
 from ..notebooks import NotebookResult
 from ..rows import column_or_blank, group_codes, is_kind, none_if_nan, tasks
 from .bayes import BayesFactor, jzs_bayes_factor, share_bayes_factor
-from .contrast_models import choice_model, contrast_model, share_with_interval
+from .contrast_models import choice_model, contrast_model, share_model, share_with_interval
 from .contrasts import (
     Contrast,
     common_language,
@@ -32,6 +32,7 @@ from .contrasts import (
 from .sign_tests import sign_test
 
 EXACT = ("exact_estimate", "exact_se")
+ENDS = ("ci_low", "ci_high")
 NO_RESULT: dict[str, Any] = {"estimate": None, "se": None, "statistic": None, "df": None, "p": None}
 
 
@@ -103,11 +104,14 @@ def choice_tests(
     else:
         tails = _tails(tested, method="t of participants' shares against 1/2")
         bayes = _bayes(tested, jzs_bayes_factor(tested.statistic, tested.n))
-    results = [_direction(estimate), *tails, bayes, choice_model(rows, random=random)]
+    results = [_direction(estimate), *tails, bayes, share_model(rows)]
     sized = _sizes_and_effects(rows, tested)
     # The second "sample" is the constant 1/2, which has no standard deviation.
     sized |= {"d_av": None, "d_pooled": None}
-    return results, {**sized, "cles": k / n if n else None, **share_with_interval(rows)}
+    logistic = choice_model(rows, random=random)
+    columns = ("estimate", "se", "statistic", "p", "method", "status")
+    logit = {f"logit_{name}": logistic[name] for name in columns}
+    return results, {**sized, "cles": k / n if n else None, **share_with_interval(rows), **logit}
 
 
 def _direction(estimate: float | None) -> dict[str, Any]:
@@ -235,9 +239,10 @@ class FiveAnalyses(NotebookResult):
 
     table: pd.DataFrame
     """``phenomenon``, ``task``, ``analysis``, ``estimate``, ``se``, ``statistic``, ``df``, ``p``, ``p_holm``,
-    ``p_bh``, ``exact_estimate`` and ``exact_se`` (logistic models, at the exact optimum), ``outcome``,
-    ``method`` and ``status``; of mixed models ``structure`` (the random structure in words) and ``path``
-    (larger ones that were given up, with the reason)."""
+    ``p_bh``, ``exact_estimate`` and ``exact_se`` (logistic models, at the exact optimum),
+    ``ci_low`` and ``ci_high`` (mixed models, 95 %), ``outcome``, ``method`` and
+    ``status``; of mixed models ``structure`` (the random structure in words) and ``path`` (larger ones
+    that were given up, with the reason)."""
     effects: pd.DataFrame
     rates: pd.DataFrame
     conventions: dict[str, Any]
@@ -259,7 +264,7 @@ class FiveAnalyses(NotebookResult):
         """Restore the results from a document."""
         table, effects, rates = (pd.DataFrame(document[name]) for name in ("analyses", "effects", "rates"))
         # A column without any number would be of objects.
-        table = table.astype({name: float for name in EXACT if name in table.columns})
+        table = table.astype({name: float for name in (*EXACT, *ENDS) if name in table.columns})
         return cls(table, effects, rates, dict(document["conventions"]))
 
 
@@ -339,13 +344,50 @@ def five_analyses(
         for analysis, result in zip(ANALYSES, results, strict=True):
             verdict = outcome(analysis, result, alpha=alpha, bayes_cut=bayes_cut)
             rows.append({by: name, "task": task, "analysis": analysis, **result, "outcome": verdict})
-    columns = [by, "task", "analysis", *NO_RESULT, *EXACT, "outcome", "method", "status", "structure", "path"]
+    columns = [
+        by,
+        "task",
+        "analysis",
+        *NO_RESULT,
+        *EXACT,
+        *ENDS,
+        "outcome",
+        "method",
+        "status",
+        "structure",
+        "path",
+    ]
     table = pd.DataFrame(rows, columns=columns).fillna({"structure": "", "path": ""})
     for place, correction in enumerate(CORRECTIONS, start=8):
         table.insert(place, f"p_{correction}", _correct_p_values(table, correction))
     rates = convergence_rates(table, population=population)
     conventions = _conventions(by, transform, alpha=alpha, bayes_cut=bayes_cut, random=random)
-    return FiveAnalyses(table, pd.DataFrame(effects), rates, conventions | {"population": population})
+    sizes, note = _compare_sizes(pd.DataFrame(effects))
+    return FiveAnalyses(table, sizes, rates, conventions | {"d_z": note, "population": population})
+
+
+UNEVEN_TRIALS = 1.1
+"""Largest ratio of the numbers of trials per participant between contrasts whose d_z are compared."""
+
+
+def _compare_sizes(effects: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """Remove the d_z of tasks whose contrasts have unequal numbers of trials per participant; return a note.
+
+    d_z grows with the number of trials over which participants' means are taken: the same share of choices
+    (.76) has .60 with one trial and 2.40 with twenty.
+    """
+    note = "mean over standard deviation of participants' differences"
+    if effects.empty or "d_z" not in effects.columns:
+        return effects, note
+    trials = effects["n"] / effects["n_participants"].where(effects["n_participants"] > 0)
+    by_task = trials.where(effects["d_z"].notna()).groupby(effects["task"])
+    is_uneven = by_task.transform("max") > UNEVEN_TRIALS * by_task.transform("min")
+    if not is_uneven.any():
+        return effects, note
+    return effects.assign(d_z=effects["d_z"].mask(is_uneven)), (
+        f"{note}; compared over equal numbers of items only, hence not shown: contrasts have "
+        f"{trials[is_uneven].min():.3g} to {trials[is_uneven].max():.3g} trials per participant"
+    )
 
 
 def contrast_rows(
@@ -385,8 +427,10 @@ def _conventions(
         "bayes_factor": "JZS, r = sqrt(2)/2, of the t beside it (Welch: two samples); shares: uniform prior",
         "mixed_model": f"score ~ 1 + condition + {LARGEST if random is None else random_formula(random)}; "
         "condition coded by 1/2 and -1/2; REML, Satterthwaite degrees of freedom; "
-        "choices and yes-no: logistic, Laplace as glmer takes it, Wald z; without a finite optimum "
-        "logistic regression with CR2 errors clustered by participants and items, penalized where all agree",
+        "choices: choice - 1/2 ~ 1 + side + (1 | participant) + (1 | item), df at most groups - 1 of a "
+        "factor whose variance is estimated as 0; yes-no and logit_*: logistic, Laplace as glmer takes it, "
+        "Wald z; without a finite optimum logistic regression with CR2 errors clustered by participants "
+        "and items, penalized where all agree",
         "share": "choices: pooled share, 95 % over participants (below 40 of them Wilson with the "
         "effective number of judgments, else bootstrap of whole participants)",
         "p_holm": "Holm over the contrasts of one task and analysis",

@@ -26,6 +26,14 @@ TIES = {
 }
 NO_RANDOM = "none,"
 """Beginning of the structure of a fit without random effects, in place of a mixed model."""
+TRANSFORM_UNITS = {
+    "raw": "points",
+    "z": "z",
+    "z-log": "z of logarithms",
+    "robust-z": "robust z",
+    "rank-normal": "normal scores of ranks",
+}
+"""Unit of a difference between scores, by transformation."""
 MAX_LISTED = 6
 """Largest number of interactions that are reported individually."""
 
@@ -141,27 +149,36 @@ def effects_sentence(numbers: dict[str, Any]) -> str:
         return ""
     way, tested, mixed = (rates[name] for name in ("direction", "two_tailed", "mixed_model"))
     text = f"The contrast went in the expected direction in {_converging(way, total)} {names[1]}"
+    text += _mixed_clause(effects, mixed, total)
     if tested["estimable"]:
         methods = " or ".join(name for name, _ in method_counts(effects, "two_tailed").most_common())
         text += (
-            f"; it was significant by a two-tailed test ({methods}) in {_converging(tested, total)}, "
-            f"{_still_significant(effects, tested['converges'])} after {_correction(effects)}"
+            f"; over these items only, by a two-tailed test ({methods}), in {_converging(tested, total)}, "
+            f"{_still_significant(effects, tested['converges'], analysis='two_tailed')} after "
+            f"{_correction(effects)}"
         )
-    if mixed["estimable"]:
-        fits = [row for row in effects["analyses"] if row["analysis"] == "mixed_model"]
-        fits = [row for row in fits if row["p"] is not None]
-        mixed_fits = [row for row in fits if not row.get("structure", "").startswith(NO_RANDOM)]
-        text += (
-            f", and by a mixed model with {structures_in_words(mixed_fits)} in {_converging(mixed, total)}"
-        )
-        if mixed["estimable"] < total:
-            text += " for which one could be estimated"
-        if len(mixed_fits) < len(fits):
-            text += (
-                f" (in {len(fits) - len(mixed_fits)} of them no mixed model has a finite estimate: logistic "
-                "regression with cluster-robust errors, or penalized where all answers agree)"
-            )
     return f"{text}."
+
+
+def _mixed_clause(effects: dict[str, Any], mixed: dict[str, Any], total: int) -> str:
+    """Report in how many contrasts the headline test, over participants and items, is significant."""
+    if not mixed["estimable"]:
+        return ""
+    fits = [row for row in effects["analyses"] if row["analysis"] == "mixed_model" and row["p"] is not None]
+    mixed_fits = [row for row in fits if not row.get("structure", "").startswith(NO_RANDOM)]
+    text = (
+        "; over participants and items it was significant by a mixed model with "
+        f"{structures_in_words(mixed_fits)} in {_converging(mixed, total)}"
+    )
+    if mixed["estimable"] < total:
+        text += " for which one could be estimated"
+    if len(mixed_fits) < len(fits):
+        text += (
+            f" (in {len(fits) - len(mixed_fits)} of them no mixed model has a finite estimate: logistic "
+            "regression with cluster-robust errors, or penalized where all answers agree)"
+        )
+    n_after = _still_significant(effects, mixed["converges"], analysis="mixed_model")
+    return f"{text}, {n_after} after {_correction(effects)}"
 
 
 VERDICTS = {
@@ -183,8 +200,8 @@ def sesoi_bounds(effects: dict[str, Any]) -> str:
         return f"within {low} to {high} % of choices"
     if task == "yes_no":
         return f"within ±{100 * effects['sesoi']:g} points of the share of yes"
-    unit = {"raw": " scale points", "z": " z"}.get(effects["transform"], f" ({effects['transform']})")
-    return f"within ±{sesoi}{unit}"
+    unit = TRANSFORM_UNITS[effects["transform"]]
+    return f"within ±{sesoi} {'scale ' if unit == 'points' else ''}{unit}"
 
 
 def equivalence_sentence(effects: dict[str, Any]) -> str:
@@ -263,13 +280,22 @@ def interaction_sentence(numbers: dict[str, Any]) -> str:
 def joint_cost_sentence(
     row: dict[str, Any], *, by: str, transform: str, models: Sequence[dict[str, Any]] = ()
 ) -> str:
-    """Report one interaction in words: its size by participants, its interval, and the items that show it."""
-    test, items = row["participants"], row["items"]
-    if test["estimate"] is None:
-        test = items
-    if test["estimate"] is None:
+    """Report one interaction in words: its size in the mixed model, its interval, and the items that show it.
+
+    Without a mixed model, by participants, or by items: then the sentence is about these items, or these
+    participants, only.
+    """
+    items = row["items"]
+    tests: list[tuple[dict[str, Any], str]] = [
+        (row["mixed"], ""),
+        (row["participants"], ", over these items only"),
+        (items, ", over these participants only"),
+    ]
+    estimated = [pair for pair in tests if pair[0]["estimate"] is not None]
+    if not estimated:
         return ""
-    unit = "points" if transform == "raw" else "z"
+    test, scope = estimated[0]
+    unit = TRANSFORM_UNITS[transform]
     way = "more" if test["estimate"] >= 0 else "less"
     name = f"{readable(row[by])}: " if row[by] else ""
     size = decimal(abs(test["estimate"]), 2)
@@ -278,7 +304,10 @@ def joint_cost_sentence(
         ends = [-ends[1], -ends[0]]
     interval = f" (95 % CI {decimal(ends[0], 2)} to {decimal(ends[1], 2)})" if None not in ends else ""
     n_items = items["above_zero"] if way == "more" else items["n"] - items["above_zero"]
-    where = f", in {n_items} of {items['n']} items" if items["n"] else ""
+    if None not in ends and test.get("p") is not None:
+        p = p_value(test["p"])
+        interval = f"{interval[:-1]}, p {p if p.startswith('<') else '= ' + p})"
+    where = f"{scope}, in {n_items} of {items['n']} items" if items["n"] else scope
     beside = [
         f"{model['model']} has {decimal(model['items']['estimate'], 2)} on its own scale"
         for model in models
@@ -307,9 +336,9 @@ def _correction(effects: dict[str, Any]) -> str:
     return {"holm": "Holm's correction", "bh": "Benjamini and Hochberg's correction"}[effects["correction"]]
 
 
-def _still_significant(effects: dict[str, Any], before: int) -> str:
+def _still_significant(effects: dict[str, Any], before: int, *, analysis: str) -> str:
     rows, corrected = effects["analyses"], f"p_{effects['correction']}"
-    rows = [row for row in rows if row["analysis"] == "two_tailed"]
+    rows = [row for row in rows if row["analysis"] == analysis]
     n = sum(row["outcome"] == "converges" and (row[corrected] or 0) < ALPHA for row in rows)
     return "all of them also" if n == before else f"{n} of them also"
 
@@ -318,26 +347,36 @@ def _single_contrast(effects: dict[str, Any]) -> str:
     rows = {row["analysis"]: row for row in effects["analyses"]}
     effect = effects["effects"][0]
     tested = rows["two_tailed"]
-    if tested["p"] is None:
+    if tested["p"] is None and rows["mixed_model"]["p"] is None:
         return ""
+    if tested["p"] is None:
+        return f"The expected contrast was {_by_mixed_model(rows['mixed_model'])}."
+    lead = _by_mixed_model(rows["mixed_model"])
     size = f", d_z = {decimal(effect['d_z'], 2)}" if effect.get("d_z") is not None else ""
     factor = rows["bayes_factor"]["statistic"]
     beside = f", BF₁₀ {'' if bayes(factor).startswith(('>', '<')) else '= '}{bayes(factor)}" if factor else ""
     p = p_value(tested["p"])
-    return (
-        f"The expected contrast was {decimal(tested['estimate'], 2)} ({tested['method']}, "
-        f"p {p if p.startswith('<') else '= ' + p}{size}{beside}{_by_mixed_model(rows['mixed_model'])})."
+    items_only = (
+        f"{decimal(tested['estimate'], 2)} ({tested['method']}, "
+        f"p {p if p.startswith('<') else '= ' + p}{size}{beside})"
     )
+    if not lead:
+        return f"The expected contrast was {items_only}, over these items only."
+    return f"The expected contrast was {lead}; over these items only, {items_only}."
 
 
 def _by_mixed_model(fit: dict[str, Any]) -> str:
-    if fit["p"] is None or not fit.get("structure"):
+    if fit["p"] is None:
         return ""
     p = p_value(fit["p"])
     name = f"mixed model with {structures_in_words([fit])}"
-    if fit["structure"].startswith(NO_RANDOM):
+    if fit.get("structure", "").startswith(NO_RANDOM):
         name = fit["method"].partition("; ")[2]
-    return f"; {name}: {decimal(fit['estimate'], 2)}, p {p if p.startswith('<') else '= ' + p}"
+    unit = " logits" if fit["method"].startswith("logit") else ""
+    ends = ""
+    if fit.get("ci_low") is not None:
+        ends = f"95 % CI {format_interval(fit['ci_low'], fit['ci_high'])}, "
+    return f"{decimal(fit['estimate'], 2)}{unit} ({name}, {ends}p {p if p.startswith('<') else '= ' + p})"
 
 
 def _unit(numbers: dict[str, Any]) -> str:

@@ -13,8 +13,8 @@ from .wording import count, decimal, p_value, readable, share
 PREFERRED = ("mixed_model", "two_tailed", "direction")
 NO_SIGNAL = "no signal"
 TESTS = {
-    "mixed_model": "by a mixed model",
-    "two_tailed": "by a two-tailed test",
+    "mixed_model": "over participants and items (mixed model)",
+    "two_tailed": "by a two-tailed test, over these items only",
     "direction": "in their direction",
 }
 
@@ -138,14 +138,22 @@ def effects_finding(report: dict[str, Any]) -> str:
     effects = [row for row in report.get("effects") or [] if row["mean_difference"] is not None]
     if len(effects) == 1:
         effect = effects[0]
-        tested = next(row for row in report["analyses"] if row["analysis"] == "two_tailed")
-        ends = interval(effect["ci_low"], effect["ci_high"])
+        rows = {row["analysis"]: row for row in report["analyses"]}
+        mixed, tested = rows["mixed_model"], rows["two_tailed"]
+        scope = " over these items only"
+        if mixed["p"] is not None:
+            unit = " logits" if mixed["method"].startswith("logit") else ""
+            difference = f"{decimal(mixed['estimate'], 2)}{unit}"
+            tested, scope = mixed, " over participants and items (mixed model)"
+            ends = interval(mixed["ci_low"], mixed["ci_high"])
+        else:
+            difference = decimal(effect["mean_difference"], 2)
+            ends = interval(effect["ci_low"], effect["ci_high"])
         # A test of counts has no difference in units of the scale; its interval is left out.
-        p = f", p {_p(tested['p'])}" if tested["p"] is not None else ""
-        difference = decimal(effect["mean_difference"], 2)
+        p = f", p {_p(tested['p'])}," if tested["p"] is not None else ""
         sides = report.get("conditions")
         contrast = f"The contrast {sides[0]} − {sides[1]}" if sides else "The expected contrast"
-        return f"{contrast} is {difference}{ends}{p}."
+        return f"{contrast} is {difference}{ends}{p}{scope}."
     rates = {row["analysis"]: row for row in report.get("rates") or []}
     name = next((name for name in PREFERRED if rates.get(name, {}).get("estimable")), None)
     if name is None:

@@ -211,9 +211,10 @@ def _contrasts(effects: dict[str, Any], numbers: dict[str, Any]) -> Table:
         else f"Difference: acceptable minus unacceptable ({unit})"
     )
     note = (
-        f"{text}. p: two-tailed, {_methods(effects, 'two_tailed')}. "
+        f"{text}. p: over these items only; two-tailed, {_methods(effects, 'two_tailed')}. "
         f"BF₁₀: {_methods(effects, 'bayes_factor')}. "
-        f"Mixed: {_methods(effects, 'mixed_model')}. "
+        f"Mixed: over participants and items, {_methods(effects, 'mixed_model')}. "
+        f"d_z: {effects['conventions']['d_z']}. "
         "Holds in: number of the five analyses whose criterion is met in the expected direction."
     )
     return Table(f"The five analyses by {by}", head, rows, note=note)

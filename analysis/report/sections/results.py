@@ -51,8 +51,9 @@ def headline_block(numbers: dict[str, Any]) -> Headline:
         rows.append(("Individual agreement", share(block["individual_agreement"]), f"95 % CI {interval}"))
     elif numbers["effects"].get("rates"):
         rates = {row["analysis"]: row for row in numbers["effects"]["rates"]}
-        row = rates["two_tailed"]
-        rows.append(("Contrasts that hold", count(row["converges"]), f"of {row['estimable']}, two-tailed"))
+        mixed, tested = rates["mixed_model"], rates["two_tailed"]
+        row, scope = (mixed, "mixed model") if mixed["estimable"] else (tested, "over these items")
+        rows.append(("Contrasts that hold", count(row["converges"]), f"of {row['estimable']}, {scope}"))
     return Headline(rows)
 
 

@@ -26,6 +26,8 @@ CSV_COLUMNS = (
     "p",
     "p_holm",
     "p_bh",
+    "ci_low",
+    "ci_high",
     "outcome",
     "status",
     "method",

@@ -193,3 +193,37 @@ def test_ssa_2013_likert_pairs_hold_as_published(shared_data):
     assert sum(contrast.p < 0.05 and contrast.mean_difference < 0 for contrast in welch) == 2
     assert (rates["rate"].drop("direction") > 0.88).all() and (rates["not_estimable"] == 0).all()
     assert (rates["reversed"].drop("direction") <= 4).all()
+
+
+def test_choices_are_tested_over_participants_and_items_in_the_headline():
+    rng = np.random.default_rng(4)
+    items = np.array([2.5, 2.0, 1.5, -0.5])[np.tile(np.arange(4), 20)]
+    rows = pd.DataFrame({"participant": np.repeat(np.arange(20), 4), "item": np.tile(np.arange(4), 20)})
+    rows["value"] = (rng.random(80) < 1 / (1 + np.exp(-items))).astype(float)
+    analyses = five_analyses(rows.assign(phenomenon="a", task="forced_choice"))
+    table, effect = by_analysis(analyses), analyses.effects.iloc[0]
+    mixed = table.loc["mixed_model"]
+    # balanced, items vary and participants do not: by hand the t of the four items' shares
+    shares = rows.groupby("item")["value"].mean() - 0.5
+    by_hand = stats.ttest_1samp(shares, 0)
+    assert (mixed["statistic"], mixed["p"]) == pytest.approx((by_hand.statistic, by_hand.pvalue), rel=1e-3)
+    assert table.loc["two_tailed", "p"] < 0.001 < effect["logit_p"] < mixed["p"]
+    assert mixed["ci_low"] < shares.mean() < mixed["ci_high"]
+
+
+def test_degrees_of_freedom_do_not_exceed_the_groups_of_a_factor_without_variance():
+    # every item has two of three participants right, every participant two of three items
+    rows = pd.DataFrame([(p, i, float((p + i) % 3 != 0)) for p in range(6) for i in range(3)])
+    rows.columns = ["participant", "item", "value"]
+    table = by_analysis(five_analyses(rows.assign(phenomenon="a", task="forced_choice")))
+    assert (table.loc["mixed_model", "status"], table.loc["mixed_model", "df"]) == ("singular", 2)
+
+
+def test_effect_sizes_of_unequal_numbers_of_trials_are_not_compared():
+    few, many = (
+        choices([1, 2, 2, 1, 0], per=2, phenomenon="a"),
+        choices([4, 3, 4, 2, 1], per=4, phenomenon="b"),
+    )
+    uneven = five_analyses(pd.concat([few, many]))
+    assert uneven.effects["d_z"].isna().all() and "2 to 4 trials" in uneven.conventions["d_z"]
+    assert five_analyses(pd.concat([few, few.assign(phenomenon="b")])).effects["d_z"].notna().all()

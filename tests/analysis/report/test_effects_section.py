@@ -29,13 +29,12 @@ def numbers() -> dict:
 
 def test_the_note_has_one_line_for_the_method_of_many_fits():
     document = numbers()
-    fitted = [row for row in document["effects"]["analyses"] if row["analysis"] == "mixed_model"]
-    assert len({row["exact_estimate"] for row in fitted if row["exact_estimate"] is not None}) >= 2
+    assert len({row["logit_estimate"] for row in document["effects"]["effects"]}) >= 2
     section, _ = effects_section(document, [])
     note = next(
         block.note for block in section.blocks if getattr(block, "caption", "").startswith("The five")
     )
-    assert note.count("score ~ 1") == 1 and "optimum" not in note
+    assert note.count("choice ~ 1") == 1 and "optimum" not in note
     assert (
         "t of participants' shares against 1/2 (3 contrasts); exact sign test, participants (1 contrast)"
         in note
@@ -45,3 +44,13 @@ def test_the_note_has_one_line_for_the_method_of_many_fits():
 def test_the_sentence_names_every_test_that_was_used():
     text = effects_sentence(numbers())
     assert "(t of participants' shares against 1/2 or exact sign test, participants)" in text
+    assert text.index("over participants and items it was significant") < text.index("over these items only")
+
+
+def test_a_single_contrast_of_choices_leads_with_the_mixed_model():
+    rows = choices()
+    effects = effects_report(rows[rows["paradigm"] == "paradigm 1"], by="paradigm")
+    text = effects_sentence({"effects": effects, "by": "paradigm", "task": "forced_choice"})
+    [mixed] = [row for row in effects["analyses"] if row["analysis"] == "mixed_model"]
+    assert text.startswith(f"The expected contrast was {mixed['estimate']:.2f} (mixed model with crossed")
+    assert "; over these items only, " in text
