@@ -11,6 +11,10 @@ from tools.fuzz.site import Site
 
 #: Facts by the part of an address that its identifiers belong to, the most specific first.
 RESOURCES = {
+    "/studies/{slug}/close/": "closing",
+    "/studies/{slug}/pause/": "pausing",
+    "/studies/{slug}/pilot/": "copies",
+    "/studies/{slug}/rounds/": "rounds",
     "/reports/{number}": "reports",
     "/releases/{number}": "releases",
     "/scoring-runs/{id}": "runs",
@@ -21,6 +25,7 @@ RESOURCES = {
 IDENTIFIERS = {
     "/jobs/": ("id", "jobs"),
     "/sessions/": ("token", "sessions"),
+    "/material-uploads/": ("id", "material_uploads"),
     "/materials/": ("slug", "materials"),
     "/own-paradigms/": ("id", "own_paradigms"),
     "/pair-sets/": ("id", "pair_sets"),
@@ -38,12 +43,13 @@ class ExampleRequest:
     query: dict[str, Any] = field(default_factory=dict)
     body: dict[str, Any] | None = None
     files: dict[str, tuple[str, str]] | None = None  # name of the file and its content, by field
+    fields: dict[str, str] = field(default_factory=dict)  # beside files
 
     @property
     def content(self) -> dict[str, Any]:
         """The body as options of ``requests``, which replace a generated one."""
         if self.files is not None:
-            return {"files": self.files}
+            return {"files": self.files, **({"data": self.fields} if self.fields else {})}
         return {} if self.body is None else {"json": self.body}
 
 
@@ -60,8 +66,15 @@ def example_request(site: Site, method: str, address: str) -> ExampleRequest:
         path["token"] = facts["open_sessions"][0]
     if name in {"archive", "unarchive"}:  # an open study cannot be archived
         return ExampleRequest({"slug": facts["archived"]})
+    if "{check}" in address:
+        path["check"] = "preview"
+        return ExampleRequest(path, body={"reason": "A test."} if method == "PUT" else None)
+    if "/rounds/" in address:
+        path["number"] = 1
     if method == "PATCH":
         bodies_of_changes: dict[str, dict[str, Any]] = {
+            "/design/": {"trials_per_block": 20},
+            "/material-uploads/": {"name": "Another name"},
             "/webhooks/{id}": {"events": ["release.frozen"]},
             "/own-paradigms/": {
                 "text": facts["paradigm_text"].replace("own_island", "own_1") + "\n# changed\n"
@@ -75,6 +88,13 @@ def example_request(site: Site, method: str, address: str) -> ExampleRequest:
         return ExampleRequest(path, query)
     if name in {"scoring-runs", "score-sets"}:
         return ExampleRequest(path, files={"file": ("scores.csv", facts["scores"])})
+    if name == "material-uploads":
+        content = "sentence_id,sentence\na,It is.\n"
+        return ExampleRequest(
+            path, files={"files": ("a.csv", content)}, fields={"name": "A", "language": "en"}
+        )
+    if address.endswith("/studies/{slug}/preview/"):
+        return ExampleRequest(path)
     bodies: dict[str, dict[str, Any]] = {
         "studies": {"title": "A study", "task": "forced_choice"},
         "deviations": {"key": facts["deviations"][0], "text": "Fewer people took part than planned."},
@@ -87,12 +107,13 @@ def example_request(site: Site, method: str, address: str) -> ExampleRequest:
         "reports": {"correction": "bh"},
         "webhooks": {"address": "https://example.org/another", "events": ["run.finished"]},
         "publications": {"account": "fuzz"},
-        "preview": {"account": "fuzz"},
+        "preview": {"account": "fuzz"},  # of a publication
         # The part of uploads has stored the text under its own name.
         "own-paradigms": {"text": facts["paradigm_text"].replace("own_island", "own_example")},
         "lint": {"text": facts["paradigm_text"], "n": 5},
         "generate": {"paradigms": ["en:wh_island"], "n": 2},
         "study-templates": {"built_in": "likert-island"},
+        "open": {"reason": "A test."},
         "pair-sets": {"name": "A set", "paradigms": ["en:wh_island"], "n": 2},
         "comparisons": {"release": facts["releases"][0]["number"], "runs": [facts["runs"][0]["id"]]},
     }

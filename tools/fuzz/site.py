@@ -34,6 +34,8 @@ import json, os, shutil
 from pathlib import Path
 import releases.jobs  # registers the kinds of jobs
 from django.conf import settings
+from django.core.files.base import ContentFile
+from experiments.intake.uploads import save_uploads
 from django.contrib.auth import get_user_model
 from experiments.generation.paradigms.document import read_source
 from experiments.operation.job_runner import run
@@ -44,7 +46,8 @@ from experiments.generation.stored.library import save_paradigm
 from experiments.generation.stored.pair_sets import create_pair_set
 from experiments.webhooks import endpoints
 from judgments.recruitment.credentials import add_account
-from experiments.studies.creation import create_study
+from experiments.studies.creation import copy_study, create_study
+from experiments.studies.lifecycle import start_pilot
 from judgments.models import Session, Submission, Trial
 from releases.study_templates.create import built_in_file
 from releases.models import Comparison, Release
@@ -61,6 +64,19 @@ report.job.refresh_from_db()
 token = make_token(owner, name="fuzz", scopes=ApiToken.Scope.values, days=30)
 draft = create_study(owner, title="A draft", task="likert")
 archived = create_study(owner, title="A draft for the archive", task="likert")
+copies = [copy_study(answered, owner) for _ in range(6)]
+for study in copies[::2]:
+    start_pilot(study, owner)
+MaterialSet.objects.create(name="unused", slug="unused", language="en", checksum="0" * 64, owner=owner)
+material_uploads = [
+    save_uploads(
+        owner,
+        [ContentFile(b"sentence_id,sentence\\na,It is.\\nb,It was.\\n", name="fuzz.csv")],
+        purpose="materials",
+        options={"name": f"upload {number}", "language": "en"},
+    )[0]
+    for number in range(20)
+]
 settings.MODELS_DIR.mkdir(parents=True, exist_ok=True)
 shutil.copy(Path(os.environ["VAR_DIR"], "demo", "unigram.arpa"), settings.MODELS_DIR / "fuzz.arpa")
 paradigm_text = read_source("wh_island").decode().replace("wh_island", "own_island")
@@ -88,6 +104,12 @@ print(json.dumps({
     "studies": opened,
     "drafts": [draft.slug],
     "archived": archived.slug,
+    **{
+        name: [{"slug": study.slug}]  # each is moved by one operation only
+        for name, study in zip(("closing", "pausing", "rounds"), copies[::2], strict=True)
+    },
+    "copies": [{"slug": study.slug} for study in copies[1::2]],
+    "material_uploads": [str(upload.batch) for upload in material_uploads],
     "materials": list(MaterialSet.objects.order_by("pk").values_list("slug", flat=True)),
     "jobs": list(Job.objects.order_by("pk").values_list("pk", flat=True)[:20]),
     "runs": [{"slug": answered.slug, "id": run.pk} for run in list_runs(answered).order_by("pk")[:20]],
