@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import scipy
 
 from .pingouin_options import unrounded_pingouin
 
@@ -52,6 +53,36 @@ def _correct(p_values: Sequence[float | None], method: str) -> PValues:
     with unrounded_pingouin() as pingouin:
         _, corrected = pingouin.multicomp(np.array(p_values, dtype=np.float64), method=method)
     return [None if p is None else float(q) for p, q in zip(p_values, corrected, strict=True)]
+
+
+def simultaneous_level(n: int, *, confidence: float = 0.95) -> float:
+    """Return the level at which n intervals hold together, so that the one chosen afterwards holds, too.
+
+    References
+    ----------
+    Dunn (1961), Journal of the American Statistical Association 56 (Bonferroni's inequality).
+
+    Examples
+    --------
+    >>> simultaneous_level(5)
+    0.99
+    """
+    return 1 - (1 - confidence) / max(n, 1)
+
+
+def widen_interval(estimate: float, low: float, high: float, *, df: float, n: int) -> tuple[float, float]:
+    """Widen a 95 % t interval so that n of them hold together.
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in widen_interval(0.0, -1.0, 1.0, df=10, n=1)]
+    [-1.0, 1.0]
+    >>> [round(end, 3) for end in widen_interval(0.0, -1.0, 1.0, df=10, n=5)]
+    [-1.422, 1.422]
+    """
+    quantiles = scipy.stats.t.ppf([0.975, 0.5 + simultaneous_level(n) / 2], df)
+    factor = float(quantiles[1] / quantiles[0])
+    return estimate + factor * (low - estimate), estimate + factor * (high - estimate)
 
 
 CORRECTIONS = {"holm": holm, "bh": benjamini_hochberg}

@@ -148,6 +148,37 @@ def column_or_blank(judgments: pd.DataFrame, name: str) -> pd.Series:
     return _constant("", judgments.index, name=name)
 
 
+def name_items_apart(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Return the judgments with the paradigm before items whose name occurs in several paradigms.
+
+    Examples
+    --------
+    >>> name_items_apart(pd.DataFrame({"paradigm": ["x", "y"], "item": ["1", "1"]}))["item"].tolist()
+    ['x 1', 'y 1']
+    >>> name_items_apart(pd.DataFrame({"paradigm": ["x", "y"], "item": ["1", "2"]}))["item"].tolist()
+    ['1', '2']
+    """
+    if not {"paradigm", "item"} <= set(judgments.columns):
+        return judgments
+    paradigm, paradigms = group_codes(judgments["paradigm"])
+    item, items = group_codes(judgments["item"])
+    codes, paradigm_of, item_of = joint_codes(paradigm, item)
+    if len(item_of) == len(items):
+        return judgments
+    is_shared = np.bincount(item_of, minlength=len(items))[item_of] > 1
+    names = [
+        f"{paradigms[first]} {items[second]}".strip() if shared else items[second]
+        for first, second, shared in zip(paradigm_of, item_of, is_shared, strict=True)
+    ]
+    return judgments.assign(item=pd.Categorical.from_codes(*_unique_names(codes, names)))
+
+
+def _unique_names(codes: Codes, names: list[str]) -> tuple[Codes, pd.Index]:
+    """Number the names that occur, for a categorical column."""
+    places, uniques = pd.factorize(np.array(names, dtype=object))
+    return places[codes], pd.Index(uniques)
+
+
 def flags(column: pd.Series) -> Floats:
     """Parse a boolean column: 1 true, 0 false, NaN if missing or unreadable."""
     if isinstance(column.dtype, pd.BooleanDtype) or column.dtype == np.dtype(bool):

@@ -10,11 +10,15 @@ import pandas as pd
 import scipy
 
 from .columns import require_columns
+from .errors import BadInput
 from .rows import (
     MIN_RATINGS,
+    Codes,
     Floats,
+    column_or_blank,
     group_codes,
     is_kind,
+    joint_codes,
     moments,
     numbers,
     scale_status,
@@ -39,8 +43,8 @@ def zscore_by_participant(
     Parameters
     ----------
     judgments : DataFrame, one row per judgment
-        Needs ``participant`` and ``value`` (scale points); ``kind``, ``task`` and ``status`` are used if
-        present.
+        Needs ``participant`` and ``value`` (scale points); ``kind``, ``task``, ``scale_low``, ``scale_high``
+        and ``status`` are used if present.
     ddof : {1, 0}
         Delta degrees of freedom of the standard deviation: 1 divides by n - 1 (R's ``scale``, the usual
         convention in the field), 0 by n.
@@ -68,7 +72,8 @@ def zscore_by_participant(
     Notes
     -----
     z = (x - mean) / sd over the participant's own rows, in two passes. It removes how high and how
-    wide a participant uses the scale, not the curvature. Never standardize within an item.
+    wide a participant uses the scale, not the curvature. Ratings of one participant on two scales (tasks, or
+    end points) are standardized separately. Never standardize within an item.
 
     References
     ----------
@@ -82,9 +87,9 @@ def zscore_by_participant(
     """
     require_columns(judgments, "participant", "value")
     ratings = usable_ratings(judgments, scope=scope)
-    codes, labels = group_codes(judgments["participant"])
+    codes, n_groups = _raters(judgments)
     return pd.Series(
-        standardize(ratings, codes, n_groups=len(labels), ddof=ddof, min_ratings=min_ratings),
+        standardize(ratings, codes, n_groups=n_groups, ddof=ddof, min_ratings=min_ratings),
         index=judgments.index,
         name="z",
     )
@@ -97,7 +102,12 @@ def participant_scales(
     scope: Sequence[str] = Z_SCOPE,
     min_ratings: int = MIN_RATINGS,
 ) -> pd.DataFrame:
-    """Describe how each participant uses the scale.
+    """Describe how each participant uses the scale; where there are several, each of them.
+
+    Notes
+    -----
+    ``participant``, ``n``, ``mean``, ``sd``, ``status``; with several scales one row for each ``scale`` that
+    the participant used.
 
     Examples
     --------
@@ -108,9 +118,70 @@ def participant_scales(
     require_columns(judgments, "participant", "value")
     ratings = usable_ratings(judgments, scope=scope)
     codes, labels = group_codes(judgments["participant"])
-    n, mean, sd, constant = moments(ratings, codes, n_groups=len(labels), ddof=ddof)
+    people, names = np.arange(len(labels)), rating_scales(judgments, ratings)
+    scale = people
+    if len(names) > 1:
+        codes, people, scale = joint_codes(codes, scale_codes(judgments)[0])
+    n, mean, sd, constant = moments(ratings, codes, n_groups=len(people), ddof=ddof)
     status = scale_status(n, constant, ddof=ddof, min_ratings=min_ratings)
-    return pd.DataFrame({"participant": labels, "n": n, "mean": mean, "sd": sd, "status": status})
+    table = pd.DataFrame(
+        {"participant": np.array(labels, dtype=object)[people], "n": n, "mean": mean, "sd": sd}
+    )
+    table["status"] = status
+    if len(names) > 1:
+        table.insert(1, "scale", np.array(scale_codes(judgments)[1], dtype=object)[scale])
+        has_ratings = np.isin(people, people[n > 0])
+        table = table[(n > 0) | (~has_ratings & ~table["participant"].duplicated())].reset_index(drop=True)
+    return table
+
+
+def scale_codes(judgments: pd.DataFrame) -> tuple[Codes, list[str]]:
+    """Number the scales of the rows by task and end points, with their names.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"task": ["likert", "slider"], "scale_low": [1, 0], "scale_high": [7, 100]})
+    >>> scale_codes(rows)[1]
+    ['likert 1–7', 'slider 0–100']
+    """
+    codes, names = group_codes(column_or_blank(judgments, "task"))
+    for column, mark in (("scale_low", " "), ("scale_high", "–")):
+        if column in judgments.columns:
+            ends, values = pd.factorize(
+                pd.to_numeric(judgments[column], errors="coerce").to_numpy(np.float64)
+            )
+            codes, earlier, added = joint_codes(codes, ends.astype(np.int64) + 1)
+            texts = ["", *(f"{mark}{value:g}" for value in values)]
+            names = [f"{names[first]}{texts[second]}" for first, second in zip(earlier, added, strict=True)]
+    return codes, names
+
+
+def rating_scales(judgments: pd.DataFrame, ratings: Floats | None = None) -> list[str]:
+    """Name the scales that ratings were given on."""
+    codes, names = scale_codes(judgments)
+    if len(names) < 2:
+        return names
+    rated = ~np.isnan(usable_ratings(judgments) if ratings is None else ratings)
+    return [names[code] for code in np.unique(codes[rated])]
+
+
+def _raters(judgments: pd.DataFrame) -> tuple[Codes, int]:
+    """Number the participants, or the participants on each scale; return the count too."""
+    codes, labels = group_codes(judgments["participant"])
+    scale, names = scale_codes(judgments)
+    if len(names) < 2:
+        return codes, len(labels)
+    codes, people, _ = joint_codes(codes, scale)
+    return codes, len(people)
+
+
+def refuse_two_scales(judgments: pd.DataFrame) -> None:
+    """Raise :class:`~obelus.errors.BadInput` where raw ratings of several scales would be pooled."""
+    if len(names := rating_scales(judgments)) > 1:
+        message = (
+            f"ratings are on {len(names)} scales ({', '.join(names)}), whose raw points are not comparable."
+        )
+        raise BadInput(message, column="value", remedy="Use z, or analyse each scale separately.")
 
 
 def usable_ratings(judgments: pd.DataFrame, *, scope: Sequence[str] = Z_SCOPE) -> Floats:
@@ -143,7 +214,7 @@ def robust_z_by_participant(judgments: pd.DataFrame, *, scope: Sequence[str] = Z
     """
     require_columns(judgments, "participant", "value")
     ratings = pd.Series(usable_ratings(judgments, scope=scope), index=judgments.index)
-    codes = group_codes(judgments["participant"])[0]
+    codes = _raters(judgments)[0]
     distance = ratings - ratings.groupby(codes).transform("median")
     spread = distance.abs().groupby(codes).transform("median") * _MAD_TO_SD
     return (distance / spread.where(spread > 0)).rename("robust_z")
@@ -168,7 +239,7 @@ def rank_normal_by_participant(judgments: pd.DataFrame, *, scope: Sequence[str] 
     """
     require_columns(judgments, "participant", "value")
     ratings = pd.Series(usable_ratings(judgments, scope=scope), index=judgments.index)
-    groups = ratings.groupby(group_codes(judgments["participant"])[0])
+    groups = ratings.groupby(_raters(judgments)[0])
     varied = groups.transform("nunique") > 1
     share = (groups.rank() - 0.375) / (groups.transform("count") + 0.25)
     return pd.Series(scipy.stats.norm.ppf(share.where(varied)), index=judgments.index, name="rank_normal")

@@ -13,7 +13,7 @@ from ..mixed_models.cumulative_link import OrdinalFit, ordinal_mixed_model
 from ..mixed_models.linear import Random
 from ..mixed_models.reml import one_thread
 from ..mixed_models.structures import INTERCEPTS, LARGEST, fit_largest
-from ..rows import Floats, column_or_blank, is_kind, none_if_nan, numbers, tasks
+from ..rows import Floats, column_or_blank, is_kind, name_items_apart, none_if_nan, numbers, tasks
 
 
 @dataclass(frozen=True)
@@ -225,7 +225,7 @@ def ordinal_report(
         value = numbers(likert)
         selected = is_kind(likert, ("target",)) & ~np.isnan(value)
         selected &= likert["expected"].astype(object).isin(["acceptable", "unacceptable"]).to_numpy()
-        rows = likert[selected].assign(rating=value[selected])
+        rows = name_items_apart(likert)[selected].assign(rating=value[selected])
         with one_thread():
             groups = rows.groupby(column_or_blank(rows, by).astype(str), sort=True)
             contrasts = [{by: str(name), **_contrast_row(part, slopes=slopes)} for name, part in groups]

@@ -15,6 +15,7 @@ from ..magnitudes import ZEROS, log_ratios, unusable_estimates, without_zeros
 from ..rows import (
     MIN_RATINGS,
     Codes,
+    Flags,
     Floats,
     average_repeats,
     column_or_blank,
@@ -33,7 +34,10 @@ from ..scales import (
     outliers,
     participant_scales,
     rank_normal_by_participant,
+    rating_scales,
+    refuse_two_scales,
     robust_z_by_participant,
+    scale_codes,
     usable_ratings,
     zscore_by_participant,
 )
@@ -42,9 +46,16 @@ TRANSFORMS = ("z", "z-log", "raw", "robust-z", "rank-normal")
 
 
 def transform_ratings(
-    judgments: pd.DataFrame, *, transform: str = "z", ddof: int = 1, min_ratings: int = MIN_RATINGS
+    judgments: pd.DataFrame,
+    *,
+    transform: str = "z",
+    ddof: int = 1,
+    min_ratings: int = MIN_RATINGS,
+    by_scale: bool = False,
 ) -> pd.Series:
     """Transform ratings to the scale on which they are averaged.
+
+    Raw ratings on several scales are refused, unless the caller keeps the scales apart (``by_scale``).
 
     Notes
     -----
@@ -66,6 +77,8 @@ def transform_ratings(
         return robust_z_by_participant(judgments)
     if transform == "rank-normal":
         return rank_normal_by_participant(judgments)
+    if not by_scale:
+        refuse_two_scales(judgments)
     return pd.Series(usable_ratings(judgments), index=judgments.index)
 
 
@@ -88,8 +101,8 @@ def item_means(judgments: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
     DataFrame
         ``paradigm``, ``item``, ``condition``, ``sentence_id``, ``n``, ``mean``, ``sd`` (ddof 1),
         ``se`` = sd / √n, ``ci_low``, ``ci_high`` (t with n - 1 degrees of freedom, 95 %),
-        ``mean_raw`` (of the same rows) and ``status``: ``ok``, ``too_few`` (one rating: no spread)
-        or ``no_data``.
+        ``mean_raw`` (of the same rows; NaN where they are on several scales) and ``status``: ``ok``,
+        ``too_few`` (one rating: no spread) or ``no_data``.
 
     Notes
     -----
@@ -109,6 +122,7 @@ def item_means(judgments: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
     raw = usable_ratings(judgments)[targets]
     codes, table = _cells(rows)
     raw[np.isnan(score)] = np.nan
+    raw[_on_two_scales(codes, rows, ~np.isnan(raw))] = np.nan
     if "participant" in rows.columns:
         average_repeats([score, raw], codes, distinct_codes(rows["participant"]), n_groups=len(table))
     n, mean, sd, _ = moments(score, codes, n_groups=len(table), ddof=1)
@@ -126,6 +140,15 @@ def item_means(judgments: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
         mean_raw=mean_raw,
         status=status,
     )
+
+
+def _on_two_scales(codes: Codes, rows: pd.DataFrame, rated: Flags) -> Flags:
+    """Return which rows are of cells with ratings on several scales."""
+    scale, names = scale_codes(rows)
+    if len(names) < 2:
+        return np.zeros(len(rows), dtype=bool)
+    scales = pd.Series(scale).where(rated).groupby(codes).transform("nunique")
+    return (scales > 1).to_numpy()
 
 
 def _cells(rows: pd.DataFrame) -> tuple[Codes, pd.DataFrame]:
@@ -175,7 +198,8 @@ def ratings_report(
     -------
     dict
         JSON-ready: ``experiment``, ``transform``, ``ddof``, ``scope``, ``items`` (see :func:`item_means`),
-        ``participants``, ``outliers``, ``magnitudes`` (None, or how many estimates are zero or negative, and
+        ``participants``, ``scales`` (names; with several, items and participants have a row for each),
+        ``outliers``, ``magnitudes`` (None, or how many estimates are zero or negative, and
         how many are left out) and ``conventions``. Undefined numbers are None, with a status.
 
     Raises
@@ -211,7 +235,9 @@ def ratings_report(
         raise NotEnoughData("there are only forced choices.", column="task", remedy="Use agreement instead.")
     magnitudes = magnitude_counts(ratings, transform=transform, zeros=zeros)
     ratings = without_zeros(ratings) if zeros == "leave-out" else ratings
-    scored = transform_ratings(ratings, transform=transform, ddof=ddof, min_ratings=min_ratings)
+    scored = transform_ratings(
+        ratings, transform=transform, ddof=ddof, min_ratings=min_ratings, by_scale=True
+    )
     basis = ratings.assign(value=log_ratios(ratings), task="log_ratio") if transform == "z-log" else ratings
     people = participant_scales(basis, ddof=ddof, min_ratings=min_ratings)
     return {
@@ -219,12 +245,23 @@ def ratings_report(
         "transform": transform,
         "ddof": ddof,
         "scope": "+".join(Z_SCOPE),
-        "items": _records(in_natural_order(item_means(ratings, scored), *_ITEM_KEYS)),
+        "scales": rating_scales(ratings),
+        "items": _records(in_natural_order(_means_by_scale(ratings, scored), *_ITEM_KEYS)),
         "participants": _records(people),
         "outliers": int(outliers(ratings).sum()),
         "magnitudes": magnitudes,
         "conventions": _conventions(ddof=ddof, min_ratings=min_ratings),
     }
+
+
+def _means_by_scale(ratings: pd.DataFrame, scored: pd.Series) -> pd.DataFrame:
+    """Average by item, and by scale where there are several."""
+    if len(used := rating_scales(ratings)) < 2:
+        return item_means(ratings, scored)
+    codes, names = scale_codes(ratings)
+    parts = [(name, codes == names.index(name)) for name in used]
+    tables = [item_means(ratings[rows], scored[rows]).assign(scale=name) for name, rows in parts]
+    return pd.concat(tables, ignore_index=True)
 
 
 def magnitude_counts(
@@ -251,6 +288,8 @@ def _conventions(*, ddof: int, min_ratings: int) -> dict[str, Any]:
     return {
         "z": f"(x - mean) / sd of the participant's own ratings, ddof {ddof}, over target and filler trials; "
         "practice, catch and anchor trials are left out",
+        "scales": "ratings of one participant on several scales (tasks or end points) are standardized and "
+        "averaged by scale",
         "min_ratings": min_ratings,
         "constant": "a participant with one rating throughout has no z",
         "items": "targets; mean over participants of the transformed ratings; those of one sentence by one "

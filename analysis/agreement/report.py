@@ -19,6 +19,7 @@ from ..reliability.chance_corrected import (
 from ..rows import is_kind, rows_where
 from .bootstrap import DRAWS, METHODS
 from .clusters import position_summary, report_intervals
+from .cross_fitting import cross_fitted_agreement
 from .inclusion import Rule, parse_rule
 from .majority import N_MIN, TIES, count_items, one_answer_each
 from .summaries import Study
@@ -91,6 +92,7 @@ def agreement_report(
     before: pd.DataFrame | None = None,
     undecided: str = "",
     interval: str = "auto",
+    cross_fit: bool = False,
 ) -> dict[str, Any]:
     """Report agreement with the expected labels and which paradigms a rule includes.
 
@@ -124,6 +126,9 @@ def agreement_report(
     interval : {"auto", "wilson", "percentile", "bootstrap-t", "bca"}
         Method of the intervals over participants; ``auto`` is ``wilson`` below 40 participants and
         ``percentile`` from 40 on. Each interval names its method in ``ci_method``.
+    cross_fit : bool
+        Adds ``cross_fitted``: individual agreement of included paradigms, measured by participants who had no
+        part in including them (see :mod:`obelus.agreement.cross_fitting`). Needs a rule.
 
     Returns
     -------
@@ -180,6 +185,11 @@ def agreement_report(
         "ties": ties,
         "participants": decided["participant"][decided["agrees"].notna()].nunique(),
         **study.summaries(status, included, ties=ties, intervals=intervals),
+        "cross_fitted": cross_fitted_agreement(
+            decided, coded, chosen, rng=np.random.default_rng([seed, *b"cross-fit"]), n_min=n_min
+        )
+        if chosen and cross_fit
+        else None,
         "judgments_merged": len(showings) - len(decided),
         "position": position_summary(showings, intervals["position"]),
         "reliability": reliability(items, coded.table["coding"]),
@@ -264,6 +274,8 @@ def conventions(*, draws: int, seed: int, n_min: int, ties: str, interval: str =
         "over items",
         "interval_method": f"{interval}: {METHODS[interval]}",
         "interval_item": "Wilson, 95 %",
+        "cross_fitted": "individual agreement with paradigms that the rule includes without a tenth of the "
+        "participants, by that tenth; over 20 random divisions",
         "draws": draws,
         "seed": seed,
         "krippendorff_alpha": "nominal; forced choice coded label-blind by a hash of the pair's name, "

@@ -80,7 +80,11 @@ def items_of_file(
 
 #: Text, document and options of each report of a file of judgments.
 REPORTS: dict[str, tuple[type[Any], Document, tuple[str, ...]]] = {
-    "agreement": (AgreementText, agreement_document, ("rule", "ties", "seed", "round_number", "interval")),
+    "agreement": (
+        AgreementText,
+        agreement_document,
+        ("rule", "ties", "seed", "round_number", "interval", "cross_fit"),
+    ),
     "ratings": (RatingsText, ratings_document, ("transform", "ddof", "zeros")),
     "reliability": (ReliabilityText, reliability_document, ("transform", "zeros", "coding", "seed", "rule")),
     "exclusions": (ExclusionsText, exclusions_document, ("transform", "zeros")),

@@ -9,6 +9,7 @@ import pandas as pd
 import scipy
 
 from ..errors import BadInput, UnknownName
+from ..multiple_tests import simultaneous_level
 from ..reliability.halves import NoiseCeiling
 from .adc_curve import adc_area
 from .baselines import (
@@ -370,7 +371,8 @@ def _model(
         "chance_interval": chance["interval"],
         "chance_blimp": chance["blimp"],
         "skill": _key_by_delta(skill(adc, constant.adc, people)),
-        "intervals": _intervals(table, name, is_counted, deltas=deltas, signs=signs),
+        "intervals": _intervals(table, name, is_counted, deltas=deltas, signs=signs)
+        | {"simultaneous": _simultaneous(table, name, is_counted, deltas=deltas, signs=signs)},
         "by_phenomenon": by_phenomenon(table, name, is_counted, deltas=deltas, signs=signs),
         "by_paradigm": by_paradigm(table, name, is_counted, deltas=deltas, signs=signs),
     }
@@ -387,8 +389,26 @@ def _chance(table: PairTable, name: str, *, deltas: Sequence[float], signs: Sign
     return {"adc": _key_by_delta(chance.adc), "interval": interval, "blimp": chance.blimp}
 
 
-def _intervals(
+def _simultaneous(
     table: PairTable, name: str, is_counted: Counted, *, deltas: Sequence[float], signs: Signs
+) -> Document | None:
+    """Return the intervals that hold for all models together, and so for the best one; None for one model."""
+    n = len(table.models)
+    if n < 2:
+        return None
+    level = simultaneous_level(n)
+    ends = _intervals(table, name, is_counted, deltas=deltas, signs=signs, confidence=level)
+    return {"models": n, **{key: ends[key] for key in ("blimp", "adc", "pearson_r")}}
+
+
+def _intervals(
+    table: PairTable,
+    name: str,
+    is_counted: Counted,
+    *,
+    deltas: Sequence[float],
+    signs: Signs,
+    confidence: float = 0.95,
 ) -> Document:
     human = table.human_delta.to_numpy(dtype=float)
     model = table.model_delta[name].to_numpy(dtype=float)
@@ -401,9 +421,9 @@ def _intervals(
     ]
     columns = np.column_stack([prefers, *passes])
     n_clusters = int(table.clusters[~np.isnan(prefers)].nunique())
-    bounds = cluster_intervals(table.clusters, columns)
+    bounds = cluster_intervals(table.clusters, columns, confidence=confidence)
     intervals = [None if np.isnan(low) else [float(low), float(high)] for low, high in bounds]
-    low, high = correlation_interval(table.clusters, human, model)
+    low, high = correlation_interval(table.clusters, human, model, confidence=confidence)
     return {
         "blimp": intervals[0],
         "adc": {delta_key(delta): bounds for delta, bounds in zip(deltas, intervals[1:], strict=True)},

@@ -8,10 +8,19 @@ import pandas as pd
 from ..aggregation.ratings import likert_distribution, transform_ratings
 from ..errors import BadInput
 from ..magnitudes import log_ratios, unusable_estimates
-from ..rows import RATING_TASKS, column_or_blank, is_kind, none_if_nan, numbers, tasks
-from ..scales import OUTLIER_CUT, outliers, participant_scales
+from ..rows import RATING_TASKS, Flags, column_or_blank, is_kind, none_if_nan, numbers, tasks
+from ..scales import (
+    OUTLIER_CUT,
+    outliers,
+    participant_scales,
+    rating_scales,
+    scale_codes,
+    usable_ratings,
+    zscore_by_participant,
+)
 from ..text import natural_order
 from .contrasts import common_language
+from .five_analyses import contrast_rows, rating_contrast
 from .within import within_intervals
 
 MAX_OUTLIERS = 100
@@ -24,9 +33,10 @@ def condition_report(judgments: pd.DataFrame, *, transform: str = "z", ddof: int
     Notes
     -----
     JSON-ready: ``conditions`` (over all items: n, means, median, quartiles, within-participant
-    interval, and for Likert the ``histogram``), ``contrasts`` (by phenomenon: CLES of raw values),
-    ``points`` of the scale, ``without_z`` and ``magnitudes`` (outliers and values that have no logarithm;
-    magnitude estimation only).
+    interval, n with a score, and for Likert the ``histogram``), ``contrasts`` (by phenomenon: CLES of raw
+    values),
+    ``points`` of the scale, ``scales`` (with several, conditions and contrasts are those of each),
+    ``without_z`` and ``magnitudes`` (outliers and values that have no logarithm; magnitude estimation only).
 
     CLES = P(good > bad) + ½ P(equal) over all pairs of ratings. Intervals are Cousineau–Morey intervals for
     within-participant differences: their width comes from the ``n_within`` participants with every
@@ -49,21 +59,34 @@ def condition_report(judgments: pd.DataFrame, *, transform: str = "z", ddof: int
     rows = judgments[tasks(judgments).astype(object).isin(RATING_TASKS).to_numpy()]
     if rows.empty:
         return {"conditions": [], "contrasts": [], **scale_use(rows)}
-    task = str(tasks(rows).iloc[0])
-    score = transform_ratings(rows, transform=transform, ddof=ddof)
-    scored = rows.assign(
-        score=score, raw=numbers(rows), condition=column_or_blank(rows, "condition").astype(str)
-    )
+    score = transform_ratings(rows, transform=transform, ddof=ddof, by_scale=True)
+    scored = rows.assign(score=score, raw=numbers(rows), condition=_condition_names(rows))
     targets = scored[is_kind(scored, ("target",)) & ~np.isnan(scored["raw"])]
-    histogram = _histogram(targets)[1] if task == "likert" else {}
+    histogram = _histogram(targets)[1]
     return {
         "conditions": _conditions(targets, histogram),
         "contrasts": _contrasts(targets),
         **scale_use(judgments),
-        "magnitudes": _magnitudes(scored, transform=transform, ddof=ddof)
-        if task == "magnitude_estimation"
+        "magnitudes": _magnitudes(scored[_is_magnitude(rows)], transform=transform, ddof=ddof)
+        if _is_magnitude(rows).any()
         else None,
     }
+
+
+def _condition_names(rows: pd.DataFrame) -> pd.Series:
+    """Return the conditions, else the expected status, with the name of the scale where there are several."""
+    condition = column_or_blank(rows, "condition").astype(str)
+    if condition.isin(["", "nan"]).all():  # without conditions, both sides of a contrast are told apart
+        condition = column_or_blank(rows, "expected").astype(object).fillna("").astype(str)
+    if len(rating_scales(rows)) < 2:
+        return condition
+    codes, names = scale_codes(rows)
+    scale = pd.Series(np.array(names, dtype=object)[codes], index=rows.index)
+    return (condition + ", " + scale).str.lstrip(", ")
+
+
+def _is_magnitude(rows: pd.DataFrame) -> Flags:
+    return (tasks(rows) == "magnitude_estimation").to_numpy(dtype=bool, na_value=False)
 
 
 def scale_use(judgments: pd.DataFrame) -> dict[str, Any]:
@@ -71,8 +94,9 @@ def scale_use(judgments: pd.DataFrame) -> dict[str, Any]:
 
     Notes
     -----
-    ``points`` (Likert); ``without_z``: participants by reason (``constant``, ``too_few``) and their answered
-    targets (``judgments``); ``magnitudes``: magnitude estimates that are zero or negative, None elsewhere.
+    ``scales`` (names); ``points`` (one Likert scale); ``without_z``: participants by reason (``constant``,
+    ``too_few``) and their answered targets (``judgments``); ``magnitudes``: magnitude estimates that are zero
+    or negative, None elsewhere.
 
     Examples
     --------
@@ -83,25 +107,28 @@ def scale_use(judgments: pd.DataFrame) -> dict[str, Any]:
     rows = judgments[tasks(judgments).astype(object).isin(RATING_TASKS).to_numpy()]
     if rows.empty:
         empty = {"constant": 0, "too_few": 0, "judgments": 0}
-        return {"points": [], "without_z": empty, "magnitudes": None}
-    task = str(tasks(rows).iloc[0])
+        return {"scales": [], "points": [], "without_z": empty, "magnitudes": None}
     targets = rows[is_kind(rows, ("target",)) & ~np.isnan(numbers(rows))]
     people = participant_scales(rows)
-    status = dict(zip(people["participant"].astype(str), people["status"], strict=True))
-    of_targets = targets["participant"].astype(str).map(status)
-    counts = people.loc[people["n"] > 0, "status"].value_counts()
+    reasons = people.loc[people["n"] > 0, ["participant", "status"]].drop_duplicates()
+    counts = reasons["status"].value_counts()
+    is_rated = is_kind(rows, ("target",)) & ~np.isnan(usable_ratings(rows))
     return {
-        "points": _histogram(targets)[0] if task == "likert" else [],
+        "scales": rating_scales(rows),
+        "points": _histogram(targets)[0],
         "without_z": {
             "constant": int(counts.get("constant", 0)),
             "too_few": int(counts.get("too_few", 0)),
-            "judgments": int(of_targets.isin(["constant", "too_few"]).sum()),
+            "judgments": int(zscore_by_participant(rows)[is_rated].isna().sum()),
         },
-        "magnitudes": unusable_estimates(rows) if task == "magnitude_estimation" else None,
+        "magnitudes": unusable_estimates(rows[_is_magnitude(rows)]) if _is_magnitude(rows).any() else None,
     }
 
 
 def _histogram(targets: pd.DataFrame) -> tuple[list[int], dict[str, list[int]]]:
+    """Return the points of the one Likert scale, and their counts by condition; empty for other scales."""
+    if set(tasks(targets).astype(str)) != {"likert"} or len(rating_scales(targets)) > 1:
+        return [], {}
     try:
         table = likert_distribution(targets)
     except BadInput:
@@ -128,6 +155,7 @@ def _conditions(targets: pd.DataFrame, histogram: dict[str, list[int]]) -> list[
             {
                 "condition": str(name),
                 "n": len(part),
+                "n_scored": int(part["score"].notna().sum()),
                 "participants": int(part["participant"].nunique()),
                 "sentences": int(column_or_blank(part, "sentence_id").astype(str).nunique()),
                 "mean": mean,
@@ -167,6 +195,9 @@ def _contrasts(targets: pd.DataFrame) -> list[dict[str, Any]]:
         return []
     rows = []
     groups = column_or_blank(targets, "phenomenon").astype(str)
+    if len(rating_scales(targets)) > 1:
+        codes, names = scale_codes(targets)
+        groups = groups + ", " + pd.Series(np.array(names, dtype=object)[codes], index=targets.index)
     for name, part in targets.groupby(groups, sort=True):
         word = part["expected"].astype(object).to_numpy()
         good, bad = (part["raw"].to_numpy()[word == side] for side in ("acceptable", "unacceptable"))
@@ -182,6 +213,35 @@ def _contrasts(targets: pd.DataFrame) -> list[dict[str, Any]]:
                 }
             )
     return rows
+
+
+def contrasts_by_transform(judgments: pd.DataFrame, is_outlier: Flags) -> list[dict[str, Any]]:
+    """Compare every contrast under z, z of logarithms and robust z, and under z without the outliers.
+
+    Notes
+    -----
+    By phenomenon and ``transform`` (``z``, ``z-log``, ``robust-z``, ``z-without-outliers``): difference of
+    participants' means with its t interval, ``d_z``, ``n`` (participants, those with both sides) and
+    ``status``. One outlier dominates its participant's z, hardly the logarithms, and not the robust z.
+
+    References
+    ----------
+    Bard, Robertson & Sorace (1996), Language 72 (logarithms). Iglewicz & Hoaglin (1993), *How to Detect and
+    Handle Outliers*.
+    """
+    if "expected" not in judgments.columns:
+        return []
+    versions = {name: (judgments, name) for name in ("z", "z-log", "robust-z")}
+    if is_outlier.any():
+        versions["z-without-outliers"] = (judgments[~is_outlier], "z")
+    rows = []
+    for name, (part, transform) in versions.items():
+        for phenomenon, _, scored in contrast_rows(part, by="phenomenon", transform=transform):
+            tested, _ = rating_contrast(scored)
+            numbers = {key: getattr(tested, key) for key in ("ci_low", "ci_high", "d_z", "p", "status", "n")}
+            difference = tested.mean_difference
+            rows.append({"phenomenon": phenomenon, "transform": name, "difference": difference, **numbers})
+    return sorted(rows, key=lambda row: natural_order(row["phenomenon"]))
 
 
 def _magnitudes(scored: pd.DataFrame, *, transform: str, ddof: int) -> dict[str, Any]:
@@ -212,6 +272,7 @@ def _magnitudes(scored: pd.DataFrame, *, transform: str, ddof: int) -> dict[str,
         "without_logarithm": int((log_ratios(scored).isna() & ~np.isnan(raw)).sum()),
         "cut": OUTLIER_CUT,
         "means_without": without,
+        "contrasts": contrasts_by_transform(scored, flagged),
         "flagged": [
             {
                 "participant": str(row["participant"]),

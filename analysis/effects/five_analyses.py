@@ -18,7 +18,7 @@ from ..mixed_models.linear import CROSSED, Random, random_formula
 from ..mixed_models.structures import LARGEST
 from ..multiple_tests import CORRECTIONS
 from ..notebooks import NotebookResult
-from ..rows import column_or_blank, group_codes, is_kind, none_if_nan, tasks
+from ..rows import column_or_blank, group_codes, is_kind, name_items_apart, none_if_nan, tasks
 from .bayes import BayesFactor, jzs_bayes_factor, share_bayes_factor
 from .contrast_models import choice_model, contrast_model, share_model, share_with_interval
 from .contrasts import (
@@ -29,7 +29,7 @@ from .contrasts import (
     paired_means,
     welch_contrast,
 )
-from .sign_tests import sign_test
+from .sign_tests import least_sign_p, sign_test
 
 EXACT = ("exact_estimate", "exact_se")
 ENDS = ("ci_low", "ci_high")
@@ -132,7 +132,10 @@ def _tails(tested: Contrast, *, method: str) -> list[dict[str, Any]]:
 
 
 def _sign_tails(k: int, n: int, estimate: float | None) -> list[dict[str, Any]]:
-    shared = {**NO_RESULT, "estimate": estimate, "statistic": k, "method": "exact sign test, participants"}
+    least = least_sign_p(n)
+    limit = f"; {n} choices give no p below {least:g}" if least is not None and least > ALPHA else ""
+    method = f"exact sign test, participants{limit}"
+    shared = {**NO_RESULT, "estimate": estimate, "statistic": k, "method": method}
     status = {"status": "ok" if n else "no_data"}
     greater, less = sign_test(k, n, alternative="greater"), sign_test(k, n, alternative="less")
     return [
@@ -394,6 +397,7 @@ def contrast_rows(
     judgments: pd.DataFrame, *, by: str, transform: str
 ) -> Iterator[tuple[str, str, pd.DataFrame]]:
     """Yield name, task and scored rows of each contrast, task by task."""
+    judgments = name_items_apart(judgments)
     codes, names = group_codes(tasks(judgments))
     for number, task in enumerate(names):
         rows = judgments[codes == number]

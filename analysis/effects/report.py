@@ -2,13 +2,15 @@
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ..aggregation.ratings import transform_ratings
 from ..errors import UnknownName
 from ..mixed_models.linear import CROSSED, Random
 from ..multiple_tests import CORRECTIONS
-from ..rows import RATING_TASKS, is_kind, tasks
+from ..rows import RATING_TASKS, is_kind, name_items_apart, tasks
+from ..scales import participant_scales, usable_ratings
 from .contrasts import contrast_of_conditions
 from .equivalence import equivalence_tests
 from .factorial import interactions, unrecognized_designs
@@ -85,7 +87,8 @@ def effects_report(
     -------
     dict
         JSON-ready: ``analyses``, ``effects``, ``rates``, ``equivalence`` (empty without ``sesoi``),
-        ``interactions``, ``not_recognized`` (groups whose conditions form no 2×2 design, with the reason),
+        ``left_out`` (ratings without a score, with participants by reason), ``interactions``,
+        ``not_recognized`` (groups whose conditions form no 2×2 design, with the reason),
         ``models`` (interactions of models), ``within`` (groups of more than two conditions: analysis of
         variance with repeated measures, sphericity and normality) and ``conventions``.
 
@@ -123,7 +126,7 @@ def effects_report(
         if slopes == "auto"
         else (*CROSSED, *(Random(factor, "condition") for factor in factors_with_slopes))
     )
-    rows = judgments if "expected" in judgments.columns else judgments.assign(expected="")
+    rows = name_items_apart(judgments if "expected" in judgments.columns else judgments.assign(expected=""))
     contrasted = contrast_of_conditions(rows, conditions, factors=factors) if conditions else rows
     document = five_analyses(
         contrasted, by=by, transform=transform, random=random, population=population
@@ -143,6 +146,7 @@ def effects_report(
         "correction": correction,
         "conditions": [name.strip() for name in conditions.split(",") if name.strip()],
         "participants": int(rows["participant"].nunique()),
+        "left_out": ratings_without_score(rows, transform),
         **document,
         "sesoi": sesoi,
         "equivalence": []
@@ -192,6 +196,32 @@ def _without_means(
         "choices between sentences give no means of conditions; a difference of differences takes ratings."
     )
     return [{by: "", "reason": reason}]
+
+
+def ratings_without_score(judgments: pd.DataFrame, transform: str) -> dict[str, Any]:
+    """Count the rated targets that the transform gives no score, with their participants by reason.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"participant": list("ab"), "item": "i", "value": [3, 5], "task": "likert"})
+    >>> ratings_without_score(rows, "z")
+    {'judgments': 2, 'participants': 2, 'constant': 0, 'too_few': 2}
+    """
+    rated = judgments[tasks(judgments).astype(object).isin(RATING_TASKS).to_numpy()]
+    counts = {"judgments": 0, "participants": 0, "constant": 0, "too_few": 0}
+    if rated.empty or transform == "raw":
+        return counts
+    is_lost = is_kind(rated, ("target",)) & ~np.isnan(usable_ratings(rated))
+    is_lost &= transform_ratings(rated, transform=transform).isna().to_numpy()
+    people = set(rated.loc[is_lost, "participant"].astype(str))
+    scales = participant_scales(rated)
+    status = scales[scales["participant"].isin(people)].groupby("status")["participant"].nunique()
+    return {
+        "judgments": int(is_lost.sum()),
+        "participants": len(people),
+        "constant": int(status.get("constant", 0)),
+        "too_few": int(status.get("too_few", 0)),
+    }
 
 
 def scored_targets(judgments: pd.DataFrame, transform: str) -> pd.DataFrame:

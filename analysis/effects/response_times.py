@@ -12,9 +12,9 @@ from ..columns import require_columns
 from ..errors import BadInput
 from ..mixed_models.linear import mixed_model
 from ..mixed_models.structures import LARGEST, fit_largest
-from ..multiple_tests import with_adjusted
+from ..multiple_tests import holm, widen_interval, with_adjusted
 from ..quality.base import column_numbers
-from ..rows import Flags, Floats, column_or_blank, group_codes, is_kind, none_if_nan, tasks
+from ..rows import Flags, Floats, column_or_blank, group_codes, is_kind, name_items_apart, none_if_nan, tasks
 from ..text import natural_order
 from .contrasts import Contrast, paired_contrast
 from .repeated_measures import repeated_measures_correlation
@@ -187,6 +187,7 @@ def timed_rows(judgments: pd.DataFrame, rule: OutlierRule, *, by: str) -> pd.Dat
     ``group`` is the condition, or the column ``by`` where trials have no condition.
     """
     require_columns(judgments, "participant", "rt_ms")
+    judgments = name_items_apart(judgments)
     times = column_numbers(judgments, "rt_ms")
     is_timed: Flags = is_kind(judgments, ("target",)) & (np.nan_to_num(times) > 0)
     rows, rt = judgments[is_timed], times[is_timed]
@@ -328,7 +329,7 @@ def time_report(
         "answered": answered,
         "dropped": _count_dropped(rows),
         "conditions": condition_times(rows),
-        "contrasts": with_adjusted(contrasts, [row["mixed"]["p"] for row in contrasts]),
+        "contrasts": _with_simultaneous(with_adjusted(contrasts, [row["mixed"]["p"] for row in contrasts])),
         "reason": _reason(rows, contrasts),
         "within_participants": time_correlations(rows[rows["reason"] == ""]),
         "conventions": {
@@ -338,12 +339,29 @@ def time_report(
             "ratio": "exp of the difference of participants' (or items') mean log times; paired t",
             "mixed": f"log time ~ 1 + condition + {LARGEST}; REML, Satterthwaite; its estimate as a ratio. "
             "p_holm and p_bh: over the contrasts",
+            "simultaneous": "interval of the ratio by participants that holds for all contrasts together "
+            "(Bonferroni); p_participants_holm: p of the t test by participants, corrected by Holm",
             "within_participants": "repeated-measures correlation of log times with the rating (log of a "
             "magnitude) or correctness, and with the trial's position in its session",
             "lognormal": "shift + exp(mu + sigma² / 2) and shift + exp(mu), trials pooled, by the local "
             "maximum of the likelihood with a shift from 0",
         },
     }
+
+
+def _with_simultaneous(contrasts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Add the intervals by participants that hold for all contrasts together, and p corrected by Holm."""
+    corrected = holm([row["p"] for row in contrasts])
+    n = sum(row["p"] is not None for row in contrasts)
+    rows = []
+    for row, p in zip(contrasts, corrected, strict=True):
+        ends: tuple[float | None, float | None] = (row["ci_low"], row["ci_high"])
+        if ends[0] is not None and ends[1] is not None and row["df"]:
+            logs = np.log([row["ratio"], *ends])
+            low, high = widen_interval(*logs.tolist(), df=row["df"], n=n)
+            ends = float(np.exp(low)), float(np.exp(high))
+        rows.append({**row, "p_participants_holm": p, "simultaneous": list(ends)})
+    return rows
 
 
 Contrasted = tuple[str, str, str, pd.DataFrame, Flags]

@@ -37,6 +37,17 @@ def sign_test(k: int, n: int, *, alternative: Alternative = "two-sided") -> floa
     return float(scipy.stats.binomtest(int(k), int(n), alternative=alternative).pvalue)
 
 
+def least_sign_p(n: int) -> float | None:
+    """Return the least possible two-tailed p of n signs.
+
+    Examples
+    --------
+    >>> least_sign_p(5), least_sign_p(6)
+    (0.0625, 0.03125)
+    """
+    return float(2.0 ** (1 - n)) if n else None
+
+
 def mcnemar_test(only_first: int, only_second: int) -> float | None:
     """Compute the exact McNemar p value of two sets of binary results on the same cases.
 
@@ -56,7 +67,9 @@ def sign_flip_test(
     Notes
     -----
     T = Σ over clusters of their sums; p = share of flips with |T*| ≥ |T|, or (1 + #) / (1 + R) for R
-    random flips. Valid where the distribution of a cluster is symmetric about 0 under the null.
+    random flips. ``p_least`` is the least possible p of as many clusters with a sum other than 0: below six
+    no result is significant at .05. Valid where the distribution of a cluster is symmetric about 0 under the
+    null.
 
     References
     ----------
@@ -68,6 +81,7 @@ def sign_flip_test(
     sums = np.bincount(codes, weights=scores).astype(np.float64)
     result: dict[str, float | int | str | None] = {
         "mean": float(scores.mean()) if len(scores) else None, "p": None, "p_greater": None,
+        "p_least": None,
         "n_clusters": len(sums), "flips": 0, "method": "none", "status": "no_data",
     }  # fmt: skip
     if len(sums) == 0:
@@ -80,7 +94,8 @@ def sign_flip_test(
     as_far = (np.sum(np.abs(totals) >= abs(here) - slack) + added) / (len(totals) + added)
     as_high = (np.sum(totals >= here - slack) + added) / (len(totals) + added)
     method = "exact" if exact else "random"
-    numbers = {"p": float(as_far), "p_greater": float(as_high), "flips": len(totals)}
+    least = least_sign_p(int(np.count_nonzero(sums))) if exact else 1 / (1 + flips)
+    numbers = {"p": float(as_far), "p_greater": float(as_high), "p_least": least, "flips": len(totals)}
     return result | numbers | {"method": method, "status": "ok"}
 
 

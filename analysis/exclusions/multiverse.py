@@ -17,7 +17,8 @@ from ..errors import BadInput, UnknownName
 from ..mixed_models.linear import CROSSED, Estimate, mixed_model
 from ..mixed_models.logistic import logistic_mixed_model
 from ..mixed_models.structures import fit_largest
-from ..rows import RATING_TASKS, Floats, column_or_blank, is_kind, none_if_nan, tasks
+from ..rows import RATING_TASKS, Floats, column_or_blank, is_kind, name_items_apart, none_if_nan, tasks
+from ..scales import rating_scales
 from .plan import Plan
 
 EFFECTS = ("contrast", "interaction")
@@ -162,13 +163,16 @@ def _transformations(
     judgments: pd.DataFrame, *, by: str, contrast: str
 ) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield each transformation with the scored targets of the contrast."""
+    judgments = name_items_apart(judgments)
     kinds = {str(name) for name in tasks(judgments).dropna().unique()}
     if len(kinds) > 1:
         raise BadInput("the judgments are of several tasks.", remedy="Analyse each task by itself.")
     task = next(iter(kinds), "")
     is_rating = task in RATING_TASKS
-    # Logarithms need ratios, which only magnitude estimates have.
-    names = [name for name in TRANSFORMS if name != "z-log" or task == "magnitude_estimation"]
+    # Logarithms need ratios, which only magnitude estimates have; raw points of two scales do not compare.
+    has_scales = is_rating and len(rating_scales(judgments)) > 1
+    is_left_out = {"z-log": task != "magnitude_estimation", "raw": has_scales}
+    names = [name for name in TRANSFORMS if not is_left_out.get(name)]
     for name in names if is_rating else [AS_ANSWERED]:
         if task == "forced_choice" or not is_rating:
             parts = [

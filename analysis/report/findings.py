@@ -7,6 +7,7 @@ from typing import Any
 from ..effects.five_analyses import ALPHA
 from ..rows import RATING_TASKS
 from ..text import plural
+from .page_findings import selection_sentence
 from .wording import (
     TASKS,
     bayes,
@@ -65,6 +66,8 @@ def agreement_sentences(numbers: dict[str, Any]) -> str:
         f"{lead} {share(block['individual_agreement'])} of judgments (mean of item shares{interval}; "
         f"{count(block['judgments'])} judgments)."
     )
+    if agreement["rule"] and 0 < agreement["overall"]["included"] < len(agreement["paradigms"]):
+        clauses.append(selection_sentence(agreement))
     return " ".join(clauses)
 
 

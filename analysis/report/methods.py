@@ -4,7 +4,7 @@ from typing import Any
 
 from ..exclusions.criteria import CRITERIA
 from ..gold.labels import label_rule
-from ..rows import MIN_RATINGS, RATING_TASKS
+from ..rows import RATING_TASKS
 from ..text import plural
 from .citations import works_cited
 from .deviations import deviations_paragraph
@@ -15,6 +15,7 @@ from .findings import (
     interaction_sentence,
     reliability_sentences,
 )
+from .page_findings import NOT_SCALED, scales_sentence
 from .released import Released
 from .wording import count, join_list, readable
 
@@ -42,7 +43,6 @@ INTERVALS = {
     "participant_wilson": "Wilson intervals over participants, who all have the same share",
     "participant_linearized": "closed-form intervals with participants as clusters",
 }
-NOT_SCALED = {"constant": "gave one rating throughout", "too_few": f"gave fewer than {MIN_RATINGS} ratings"}
 
 
 def methods_paragraphs(released: Released, numbers: dict[str, Any]) -> list[str]:
@@ -246,6 +246,8 @@ def _analysis(numbers: dict[str, Any]) -> str:
             f"{measure} were standardized within participants over target and filler trials (ddof 1; Schütze "
             "& Sprouse 2013)."
         )
+        if scales := scales_sentence((numbers.get("conditions") or {}).get("scales", [])):
+            words.append(scales)
         words += [*unusable_estimates_sentences(numbers), *_without_scale(numbers)]
     if rule:
         words.append(f"For inclusion, {_rule(rule)}.")

@@ -1,16 +1,18 @@
 """The finding of each results page: one sentence with its main number and interval, or an empty text."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pandas as pd
 
 from ..aggregation.proportions import wilson_interval
 from ..comparison.leaderboard import PEOPLE
+from ..rows import MIN_RATINGS
 from ..text import plural
-from .wording import count, decimal, p_value, readable, share
+from .wording import RATING_UNITS, count, decimal, join_list, p_value, readable, share
 
 PREFERRED = ("mixed_model", "two_tailed", "direction")
+NOT_SCALED = {"constant": "gave one rating throughout", "too_few": f"gave fewer than {MIN_RATINGS} ratings"}
 NO_SIGNAL = "no signal"
 TESTS = {
     "mixed_model": "over participants and items (mixed model)",
@@ -115,6 +117,34 @@ def agreement_finding(report: dict[str, Any]) -> str:
     return f"{rule}; in these, {text}." if rule else f"{text}."
 
 
+def selection_sentence(report: dict[str, Any]) -> str:
+    """Write that included paradigms were selected by the same judgments, and the corrected agreement.
+
+    Examples
+    --------
+    >>> selection_sentence(
+    ...     {"cross_fitted": {"individual_agreement": 0.87, "paradigms": 8.9, "status": "ok"}}
+    ... )  # doctest: +NORMALIZE_WHITESPACE
+    'Measured by participants who had no part in the selection, individual agreement with the included
+    paradigms (8.9 on average) is 87.0 %.'
+    """
+    cross_fitted = report.get("cross_fitted")
+    if not cross_fitted:
+        return (
+            "The included paradigms were selected by the same judgments, which makes their agreement "
+            "slightly too high on average."
+        )
+    if cross_fitted["individual_agreement"] is None:
+        return (
+            "Without a tenth of the participants the rule includes no paradigm, so nothing can be corrected."
+        )
+    return (
+        "Measured by participants who had no part in the selection, individual agreement with the included "
+        f"paradigms ({cross_fitted['paradigms']:.1f} on average) is "
+        f"{share(cross_fitted['individual_agreement'])}."
+    )
+
+
 def reliability_finding(report: dict[str, Any]) -> str:
     """Write how well other humans would reproduce the means, and the ceiling for models."""
     halves = [half for half in report["split_half"] if half["spearman_brown"] is not None]
@@ -167,6 +197,27 @@ def effects_finding(report: dict[str, Any]) -> str:
     return f"{hold}: {share(rate['rate'])}{ends}."
 
 
+def left_out_sentence(effects: dict[str, Any]) -> str:
+    """Write how many ratings have no score, why, and what keeps them; empty if all have one.
+
+    Examples
+    --------
+    >>> counts = {"judgments": 30, "participants": 30, "constant": 0, "too_few": 30}
+    >>> left_out_sentence({"transform": "z", "left_out": counts})
+    '30 ratings of 30 participants have no z (30 gave fewer than 4 ratings) and are left out; raw are kept.'
+    """
+    counts = effects.get("left_out") or {"judgments": 0}
+    if not counts["judgments"]:
+        return ""
+    reasons = [f"{counts[status]} {why}" for status, why in NOT_SCALED.items() if counts[status]]
+    why = f" ({join_list(reasons)})" if reasons else ""
+    verb = ("has", "is") if counts["judgments"] == 1 else ("have", "are")
+    return (
+        f"{plural(counts['judgments'], 'rating')} of {plural(counts['participants'], 'participant')} "
+        f"{verb[0]} no {RATING_UNITS[effects['transform']]}{why} and {verb[1]} left out; raw are kept."
+    )
+
+
 def ordinal_finding(report: dict[str, Any]) -> str:
     """Write the contrast in logits, or in how many contrasts it is above 0."""
     rows = [row for row in report["rows"] if row["beta"] is not None and row["se"] is not None]
@@ -215,6 +266,20 @@ def items_finding(table: pd.DataFrame) -> str:
     return f"The majority is as expected in {k} of {plural(n, 'item')}, {share(k / n)}{ends}{tied}."
 
 
+def scales_sentence(scales: Sequence[str]) -> str:
+    """Write that ratings on several scales are kept apart; empty for one scale.
+
+    Examples
+    --------
+    >>> scales_sentence(["likert 1–7", "slider 0–100"])
+    'Ratings are on 2 scales (likert 1–7 and slider 0–100): standardized and averaged on each separately.'
+    """
+    if len(scales) < 2:
+        return ""
+    names = join_list([readable(name) for name in scales])
+    return f"Ratings are on {len(scales)} scales ({names}): standardized and averaged on each separately."
+
+
 def ratings_finding(conditions: dict[str, Any]) -> str:
     """Write the highest and the lowest condition with their intervals."""
     rows = [row for row in conditions.get("conditions") or [] if row["mean"] is not None]
@@ -235,7 +300,9 @@ def times_finding(report: dict[str, Any]) -> str:
     if tested:
         surest = min(tested, key=lambda row: float(row["p"]))
         of = readable(surest[report["by"]])
-        among = f"; p < .05 in {sum(row['p'] < 0.05 for row in tested)} of {len(tested)} contrasts"
+        n = len(tested)
+        significant = sum(row["p_participants_holm"] < 0.05 for row in tested)
+        among = f", the clearest of {n} contrasts; p < .05 (Holm) in {significant} of {n}"
         is_labelled = surest["slow"] == "unacceptable" and surest["fast"] == "acceptable"
         subject, other = (
             ("Unacceptable sentences take", "acceptable ones")
@@ -244,8 +311,8 @@ def times_finding(report: dict[str, Any]) -> str:
         )
         return (
             f"{subject} {decimal(surest['ratio'], 2)} times as long as {other}"
-            f"{interval(surest['ci_low'], surest['ci_high'])}"
-            f"{f' in {of}' if of else ''}{among if len(tested) > 1 else ''}."
+            f"{_among(interval(*surest['simultaneous']), 'contrasts', n if n > 1 else None)}"
+            f"{f' in {of}' if of else ''}{among if n > 1 else ''}."
         )
     rows = sorted(report["conditions"], key=lambda row: float(row["geometric_mean"]))
     if not rows:
@@ -342,11 +409,13 @@ def comparison_finding(report: dict[str, Any]) -> str:
         judged = [row for row in report["models"] if row["blimp"] is not None]
         return _pairs_right(max(judged, key=lambda row: float(row["blimp"]))) if judged else ""
     best = max(rows, key=lambda row: float(row["pearson_r"]))
-    low, high = best["intervals"]["pearson_r"] or (None, None)
+    corrected = best["intervals"].get("simultaneous")
+    low, high = (corrected or best["intervals"])["pearson_r"] or (None, None)
     noise = (report["baselines"]["human_ceiling"] or {}).get("correlation") or {}
     reach = noise.get("model")
     ceiling = f", of {decimal(reach, 2)} that a perfect model reaches" if reach is not None else ""
-    r = f"r = {decimal(best['pearson_r'], 2)}{interval(low, high)}{ceiling}"
+    ends = _among(interval(low, high), "models", corrected and corrected["models"])
+    r = f"r = {decimal(best['pearson_r'], 2)}{ends}{ceiling}"
     highest = f", the highest of {len(rows)} models" if len(rows) > 1 else ""
     if best["pearson_r"] <= 0:
         return f"The differences of {best['model']} do not follow people's: {r}{highest}."
@@ -359,8 +428,22 @@ def comparison_finding(report: dict[str, Any]) -> str:
 
 
 def _pairs_right(model: dict[str, Any]) -> str:
-    low, high = model["intervals"]["blimp"] or (None, None)
-    return f"{model['model']} gets {share(model['blimp'])} of pairs right{interval(low, high, percent=True)}."
+    corrected = model["intervals"].get("simultaneous")
+    low, high = (corrected or model["intervals"])["blimp"] or (None, None)
+    ends = _among(interval(low, high, percent=True), "models", corrected and corrected["models"])
+    best = f", the most of {corrected['models']} models" if corrected else ""
+    return f"{model['model']} gets {share(model['blimp'])} of pairs right{best}{ends}."
+
+
+def _among(ends: str, noun: str, n: int | None) -> str:
+    """Name the number of results that an interval was widened for.
+
+    Examples
+    --------
+    >>> _among(" (95 % CI 0.10 to 0.90)", "models", 5)
+    ' (95 % CI for all 5 models together 0.10 to 0.90)'
+    """
+    return ends.replace("95 % CI", f"95 % CI for all {n} {noun} together") if n else ends
 
 
 def leaderboard_finding(rows: list[dict[str, Any]], key: str, title: str) -> str:
@@ -373,7 +456,13 @@ def leaderboard_finding(rows: list[dict[str, Any]], key: str, title: str) -> str
     of = f"first of {n} models" if n > 1 else "the only model"
     chance = first.get(f"{key}_chance")
     beside = f"; chance is {decimal(chance)}" if chance is not None else ""
-    return f"{first['model']} is {of} by {title}: {decimal(first[key])}{ends}{beside}."
+    ranks = (first.get("rank_low"), first.get("rank_high"))
+    rank = f"; its rank, corrected for {n} models, is {_ranks(*ranks)}" if n > 1 and None not in ranks else ""
+    return f"{first['model']} is {of} by {title}: {decimal(first[key])}{ends}{beside}{rank}."
+
+
+def _ranks(low: int, high: int) -> str:
+    return f"{low}" if low == high else f"{low} to {high}"
 
 
 def depth_finding(name: str, depth: dict[str, Any], report: dict[str, Any]) -> str:

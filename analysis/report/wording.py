@@ -24,6 +24,13 @@ SENTENCES = {
     "floor_or_ceiling": "Floor and ceiling effects of the scale can create or hide an interaction.",
     "first_step": "Each row is counted under the first step that removes it.",
 }
+RATING_UNITS = {
+    "z": "z",
+    "z-log": "z of logarithms",
+    "robust-z": "robust z",
+    "rank-normal": "normal quantiles of ranks",
+    "raw": "scale points",
+}
 UNITS = {"forced_choice": "minimal pairs", "yes_no": "sentences"}
 
 

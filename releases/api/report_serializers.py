@@ -45,6 +45,11 @@ class AgreementChoices(RuleChoices):
         default="auto",
         help_text="Method of intervals over participants.",
     )
+    cross_fit = serializers.BooleanField(
+        required=False,
+        default=False,
+        help_text="Also measure included paradigms by participants who had no part in including them.",
+    )
 
 
 def correction_field() -> serializers.ChoiceField:
@@ -124,6 +129,9 @@ class AgreementReport(StrictSerializer):
     overall = AgreementBlock()
     overall_included = AgreementBlock()
     paradigms = serializers.ListField(child=AnyObject())
+    cross_fitted = AnyObject(
+        allow_null=True, help_text="Individual agreement corrected for the selection, with cross_fit."
+    )
     judgments_merged = serializers.IntegerField(help_text="Answers that repeat another of the participant.")
     undecided = AnyObject(allow_null=True, help_text="Answers of both and neither, and how they count.")
     excluded = serializers.ListField(child=AnyObject())
@@ -138,6 +146,9 @@ class RatingsReport(StrictSerializer):
     transform = serializers.CharField()
     ddof = serializers.IntegerField()
     scope = serializers.CharField()
+    scales = serializers.ListField(
+        child=serializers.CharField(), help_text="With several, items and participants have a row for each."
+    )
     items = serializers.ListField(child=AnyObject())
     participants = serializers.ListField(child=AnyObject())
     magnitudes = AnyObject(allow_null=True, help_text="Estimates that are zero, negative, and left out.")

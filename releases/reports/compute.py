@@ -55,6 +55,7 @@ def compute_agreement(
     seed: int = 0,
     round_number: int | None = None,
     interval: str = "auto",
+    cross_fit: bool = False,
     filtered: FilteredJudgments | None = None,
 ) -> dict[str, Any]:
     """Agreement and inclusion of a study, or of one of its rounds, ready for JSON."""
@@ -70,6 +71,7 @@ def compute_agreement(
         round_number=round_number,
         undecided=tie_treatment(experiment),
         interval=interval,
+        cross_fit=cross_fit,
     )
 
 

@@ -157,13 +157,18 @@ class RuleForm(InclusionRuleForm):
 class AgreementForm(RuleForm):
     """Options of the agreement report; the round where the study has several."""
 
-    field_order: tuple[str, ...] = ("plan", "rule", "ties", "round", "interval", "steps")
+    field_order: tuple[str, ...] = ("plan", "rule", "ties", "round", "interval", "cross_fit", "steps")
 
     round = forms.TypedChoiceField(coerce=int, empty_value=None, required=False, label="Round")
     interval = forms.ChoiceField(
         choices=[(name, f"{name}: {text}") for name, text in METHODS.items()],
         required=False,
         label="Intervals over participants",
+    )
+    cross_fit = forms.BooleanField(
+        required=False,
+        label="Correct for the selection",
+        help_text="Included paradigms measured by participants who had no part in including them.",
     )
 
     def clean_interval(self) -> str:
@@ -184,6 +189,7 @@ class AgreementForm(RuleForm):
             exclude = current_exclusion(self.experiment)
             return {
                 "exclude": exclude, "rule": "", "ties": "strict", "round_number": None, "interval": "auto",
+                "cross_fit": False,
             }  # fmt: skip
         data = self.cleaned_data
         return {
@@ -192,6 +198,7 @@ class AgreementForm(RuleForm):
             "ties": data["ties"],
             "round_number": data["round"],
             "interval": data.get("interval") or "auto",
+            "cross_fit": bool(data.get("cross_fit")),
         }
 
 
@@ -203,6 +210,7 @@ class ProgressForm(AgreementForm):
     # Django removes inherited fields that are set to None
     ties = None  # type: ignore[assignment]
     interval = None  # type: ignore[assignment]
+    cross_fit = None  # type: ignore[assignment]
     more = forms.IntegerField(
         required=False,
         min_value=1,

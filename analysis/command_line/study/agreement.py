@@ -5,6 +5,7 @@ from typing import Any
 
 from ...agreement.bootstrap import METHODS
 from ...agreement.majority import TIES
+from ...report.page_findings import selection_sentence
 from ...report.wording import share
 from ..output import CommandOutput
 
@@ -27,6 +28,12 @@ class AgreementText(CommandOutput):
             default="auto",
             metavar="METHOD",
             help=f"of intervals over participants: {', '.join(METHODS)} (default: {METHODS['auto']})",
+        )
+
+        parser.add_argument(
+            "--cross-fit",
+            action="store_true",
+            help="also measure included paradigms by participants who had no part in including them",
         )
 
     def print_text(self, report: dict[str, Any]) -> None:
@@ -53,6 +60,7 @@ class AgreementText(CommandOutput):
             self.stdout.write(f"answers that chose no member: {report['undecided']['statement']}")
         if report["rule"]:
             self._print_overall(f"included by rule {report['rule']}", report["overall_included"])
+            self.stdout.write(selection_sentence(report))
 
     def _print_overall(self, title: str, row: dict[str, Any]) -> None:
         self.stdout.write(

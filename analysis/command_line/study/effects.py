@@ -7,6 +7,7 @@ from ...aggregation.ratings import TRANSFORMS
 from ...effects.report import BY, SLOPES
 from ...multiple_tests import CORRECTION_NAMES
 from ...report.findings import equivalence_sentence
+from ...report.page_findings import left_out_sentence
 from ...report.wording import SENTENCES, decimal, p_value
 from ..output import CommandOutput, add_correction, add_sesoi, add_zeros
 
@@ -55,7 +56,9 @@ class EffectsText(CommandOutput):
             return
         by, corrected = report["by"], f"p_{report['correction']}"
         if not report["analyses"] and not report["interactions"]:
-            self.stdout.write(NO_CONTRAST)
+            self.stdout.write(left_out_sentence(report) or NO_CONTRAST)
+        elif text := left_out_sentence(report):
+            self.stdout.write(text)
         width = _name_width(report["analyses"], by)
         for row in report["analyses"]:
             name = row[by] or "–"

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...aggregation.ratings import TRANSFORMS
 from ...effects.report import BY
-from ...report.page_findings import times_finding
+from ...report.page_findings import scales_sentence, times_finding
 from ...report.wording import decimal, p_value
 from ...text import plural
 from ..output import OUTLIERS_HELP, CommandOutput, add_zeros
@@ -30,14 +30,16 @@ class RatingsText(CommandOutput):
     def print_text(self, report: dict[str, Any]) -> None:
         """Print the report for a terminal."""
         self.stdout.write(f"transform {report['transform']}, ddof {report['ddof']}, scope {report['scope']}")
+        if sentence := scales_sentence(report["scales"]):
+            self.stdout.write(sentence)
         self.stdout.write(f"{'sentence':<60}{'n':>5}{'mean':>9}{'sd':>8}{'se':>8}{'raw':>9}  status")
         for row in report["items"]:
             widths = {"mean": 9, "sd": 8, "se": 8, "mean_raw": 9}
             numbers = "".join(f"{decimal(row[name]):>{width}}" for name, width in widths.items())
-            name = (row["sentence_id"] or row["item"])[:58]
+            name = ", ".join(filter(None, (row["sentence_id"] or row["item"], row.get("scale", ""))))[:58]
             self.stdout.write(f"{name:<60}{row['n']:>5}{numbers}  {row['status']}")
         odd = [row for row in report["participants"] if row["status"] != "ok"]
-        items, people = len(report["items"]), len(report["participants"])
+        items, people = len(report["items"]), len({row["participant"] for row in report["participants"]})
         self.stdout.write(f"{items} items, {people} participants, {len(odd)} of them not standardized")
 
 

@@ -16,8 +16,10 @@ from ..findings import (
     sesoi_bounds,
     structures_in_words,
 )
+from ..page_findings import left_out_sentence
 from ..wording import (
     NONE,
+    RATING_UNITS,
     SENTENCES,
     bayes,
     count,
@@ -47,7 +49,11 @@ def effects_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> tuple
     title = "Contrasts: five analyses"
     factorial = [*_interactions(numbers), *_within(effects)]
     if not effects.get("analyses"):
-        why = effects.get("refused") or "no contrast of acceptable and unacceptable sentences was judged."
+        why = (
+            effects.get("refused")
+            or left_out_sentence(effects)
+            or "no contrast of acceptable and unacceptable sentences was judged."
+        )
         return Section("effects", title, [Paragraph(f"Not estimable: {why}"), *factorial]), []
     table = _contrasts(effects, numbers)
     rates = Table(
@@ -68,7 +74,8 @@ def effects_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> tuple
         note=f"Criterion: {effects['conventions']['criterion']}. "
         "Rate: share of the estimable contrasts that converge; Wilson interval.",
     )
-    blocks: list[Block] = [Paragraph(effects_sentence(numbers))] if effects_sentence(numbers) else []
+    sentences = [effects_sentence(numbers), left_out_sentence(effects)]
+    blocks: list[Block] = [Paragraph(text) for text in sentences if text]
     has_rates = len(effects["effects"]) > 1
     blocks += [rates] if has_rates else []
     selected: list[Block] = [figure for figure in figures if figure.name in ("five-analyses", "effect-sizes")]
@@ -204,7 +211,7 @@ def _contrasts(effects: dict[str, Any], numbers: dict[str, Any]) -> Table:
         *(["Random effects"] if _has_structures(effects) else []),
         "Holds in",
     )
-    unit = "z" if numbers["task"] in RATING_TASKS else "share of yes"
+    unit = RATING_UNITS[effects["transform"]] if numbers["task"] in RATING_TASKS else "share of yes"
     text = (
         "Share: of choices of the expected member"
         if is_choice

@@ -9,6 +9,7 @@ from ...text import plural
 from ..content import Block, Figure, Paragraph, Section, Subheading, Table
 from ..page_findings import multiverse_finding
 from ..wording import (
+    NONE,
     SENTENCES,
     count,
     decimal,
@@ -36,7 +37,8 @@ def ratings_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> tuple
             (
                 readable(row["condition"]) or "–",
                 count(row["n"]),
-                decimal(row["mean"], 2),
+                decimal(row["mean"], 2)
+                + (f" (n {count(row['n_scored'])})" if row["n_scored"] != row["n"] else ""),
                 *([format_interval(row["ci_low"], row["ci_high"])] if has_ends else []),
                 decimal(row["mean_raw"], 2),
                 decimal(row["sd_raw"], 2),
@@ -49,15 +51,61 @@ def ratings_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> tuple
             " Intervals are within-participant intervals (Cousineau–Morey), for comparing conditions."
             if has_ends
             else ""
+        )
+        + (
+            " n: ratings with a z; the raw columns count all."
+            if any(row["n_scored"] != row["n"] for row in conditions["conditions"])
+            else ""
         ),
     )
     selected: list[Block] = [
         figure for figure in figures if figure.name in ("ratings", "scale-points", "magnitudes-z")
     ]
+    selected += magnitude_blocks(conditions)
     if len(table.rows) > MAX_INLINE_ROWS:
         text = f"Ratings of {plural(len(table.rows), 'condition')} are listed in the appendix."
-        return Section("ratings", "Ratings", [Paragraph(text)]), [table]
+        return Section("ratings", "Ratings", [Paragraph(text), *magnitude_blocks(conditions)]), [table]
     return Section("ratings", "Ratings", [table, *selected]), []
+
+
+TRANSFORM_NAMES = {
+    "z": "z",
+    "z-log": "z of logarithms",
+    "robust-z": "robust z",
+    "z-without-outliers": "z without outliers",
+}
+
+
+def magnitude_blocks(conditions: dict[str, Any]) -> list[Block]:
+    """Build the outliers of magnitude estimates, and the contrasts with and without their influence."""
+    magnitudes = conditions.get("magnitudes") or {}
+    rows = magnitudes.get("contrasts") or []
+    blocks: list[Block] = []
+    if magnitudes.get("outliers"):
+        blocks.append(
+            Paragraph(
+                f"Outliers: {plural(magnitudes['outliers'], 'estimate')} beyond {magnitudes['cut']:g} robust "
+                "standard deviations of the participant's median (Iglewicz & Hoaglin 1993). None was "
+                "removed; one can dominate its participant's z."
+            )
+        )
+    if rows:
+        cells = [
+            (
+                readable(row["phenomenon"]) or NONE,
+                TRANSFORM_NAMES[row["transform"]],
+                decimal(row["difference"], 2),
+                format_interval(row["ci_low"], row["ci_high"]),
+                decimal(row["d_z"], 2),
+                p_value(row["p"]),
+                count(row["n"]),
+            )
+            for row in rows
+        ]
+        head = ("Contrast", "Scores", "Difference", "95 % CI", "d_z", "p", "n")
+        note = "Acceptable minus unacceptable, by participants (t). n: participants."
+        blocks.append(Table("Magnitude estimates under several transformations", head, cells, note=note))
+    return blocks
 
 
 def multiverse_blocks(numbers: dict[str, Any], figures: Sequence[Figure]) -> list[Block]:

@@ -16,5 +16,5 @@ class Command(AgreementText, ReportCommand):
 
     def compute(self, study: Experiment, options: dict[str, Any]) -> dict[str, Any]:
         """The report as one JSON document."""
-        names = ("exclude", "rule", "ties", "seed", "round_number", "interval")
+        names = ("exclude", "rule", "ties", "seed", "round_number", "interval", "cross_fit")
         return compute_agreement(study, **select_options(options, *names))

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase
 
-from analysis.report.page_findings import agreement_finding
+from analysis.report.page_findings import agreement_finding, selection_sentence
 from experiments.models import Experiment
 from releases.gold.plans import find_plan
 from releases.reports.forms import AgreementForm
@@ -54,6 +54,7 @@ def agreement(request: HttpRequest, study: Experiment) -> HttpResponseBase:
         plan=find_plan(study, choices["exclude"]),
         report=report,
         finding=agreement_finding(report),
+        selection=selection_sentence(report) if report["rule"] else "",
         shown_block=block,
         query=query,
         figures=figures(study, report, query=query) if report["overall"]["judgments"] else [],

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponseBase
 from analysis.effects.five_analyses import ANALYSES
 from analysis.multiple_tests import CORRECTION_NAMES
 from analysis.report.findings import equivalence_sentence, joint_cost_sentence, sesoi_bounds
-from analysis.report.page_findings import effects_finding, ordinal_finding
+from analysis.report.page_findings import effects_finding, left_out_sentence, ordinal_finding
 from experiments.models import Experiment
 from releases.gold.plans import find_plan
 from releases.reports.forms import EffectsForm, OrdinalForm
@@ -61,6 +61,7 @@ def effects(request: HttpRequest, study: Experiment) -> HttpResponseBase:
                 if row["status"] == "ok"
             ],
             "finding": contrast_finding(report),
+            "left_out": left_out_sentence(report),
             "figures": effect_figures(study, report, query=explicit_query(request, study)),
         },
     )

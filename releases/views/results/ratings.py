@@ -5,7 +5,7 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponseBase
 
 from analysis.errors import BadInput
-from analysis.report.page_findings import ratings_finding
+from analysis.report.page_findings import ratings_finding, scales_sentence
 from experiments.models import Experiment
 from experiments.pages.forms import paginate
 from releases.gold.plans import find_plan
@@ -55,6 +55,7 @@ def ratings(request: HttpRequest, study: Experiment) -> HttpResponseBase:
             "language": study.materials.language if study.materials else study.language,
             "figures": figures(study, report, query=context["query"]),
             "scale": scale(report),
+            "scales": scales_sentence(report["scales"]),
             "conditions": conditions,
             "keep": "&".join(part for part in context["query"].split("&") if not part.startswith("page=")),
         }
@@ -76,7 +77,9 @@ def as_csv(request: HttpRequest, study: Experiment) -> HttpResponseBase:
     """The sentences as CSV."""
     _, choices, _ = form_choices(request, study, RatingsForm)
     name = csv_name(study, "ratings", find_plan(study, choices["exclude"]))
-    return csv_attachment(_report(request, study)["items"], CSV_COLUMNS, name)
+    report = _report(request, study)
+    columns = (*CSV_COLUMNS, "scale") if len(report["scales"]) > 1 else CSV_COLUMNS
+    return csv_attachment(report["items"], columns, name)
 
 
 @study_page

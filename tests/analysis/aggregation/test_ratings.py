@@ -10,6 +10,7 @@ from analysis.aggregation.ratings import item_means, likert_distribution, rating
 from analysis.effects.conditions import condition_report
 from analysis.errors import BadInput, NotEnoughData, UnknownName
 from analysis.report.methods import unusable_estimates_sentences
+from analysis.report.sections.ratings import ratings_section
 
 KEYS = {"item", "condition", "sentence_id", "n", "mean", "sd", "se", "mean_raw", "status"}
 
@@ -208,3 +209,89 @@ def test_item_means_keep_conditions_apart_where_another_column_has_one_name():
     assert sorted(means.itertuples(index=False, name=None)) == [
         ("i", "bad", "s", 2.0), ("i", "good", "s", 6.0), ("j", "bad", "s", 1.0),
     ]  # fmt: skip
+
+
+def two_scales():
+    """Six participants rate eight sentences on seven points and on a slider from 0 to 100."""
+    rng = np.random.default_rng(5)
+    rows = [
+        (f"p{person}", f"i{item}", f"s{item}", "ab"[item % 2], task, low, high, rng.integers(low, high + 1))
+        for person in range(6)
+        for task, low, high in (("likert", 1, 7), ("slider", 0, 100))
+        for item in range(8)
+    ]
+    names = ["participant", "item", "sentence_id", "condition", "task", "scale_low", "scale_high", "value"]
+    return pd.DataFrame(rows, columns=names)
+
+
+@pytest.mark.parametrize("scale", [["task", "scale_high"], ["scale_high"]])
+def test_two_scales_are_standardized_and_averaged_apart(scale):
+    frame = two_scales()
+    frame = frame if "task" in scale else frame.assign(task="likert")
+    own = frame.groupby(["participant", *scale])["value"]
+    z = (frame["value"] - own.transform("mean")) / own.transform("std")
+    assert transform_ratings(frame).to_numpy() == pytest.approx(z.to_numpy(), abs=1e-12)
+    report = ratings_report(frame)
+    assert len(report["scales"]) == 2 and {row["scale"] for row in report["items"]} == set(report["scales"])
+    by_hand = frame.assign(z=z).groupby(["item", *scale])[["z", "value"]].mean()
+    found = sorted((row["mean"], row["mean_raw"]) for row in report["items"])
+    assert np.allclose(found, sorted(by_hand.itertuples(index=False, name=None)))
+    assert [row["n"] for row in report["participants"]] == [8] * 12
+    assert item_means(frame, z)["mean_raw"].isna().all()
+    by_condition = {row["condition"]: row["mean_raw"] for row in condition_report(frame)["conditions"]}
+    assert len(by_condition) == 4 and min(by_condition.values()) < 7 < max(by_condition.values())
+
+
+def test_raw_points_of_two_scales_are_not_pooled():
+    with pytest.raises(BadInput, match="2 scales .*1–7.*0–100"):
+        transform_ratings(two_scales(), transform="raw")
+    assert len(ratings_report(two_scales(), transform="raw")["items"]) == 16
+
+
+def magnitudes(outlier=None):
+    """Eight participants estimate eight pairs; the first one's first estimate may be a typing error."""
+    rng = np.random.default_rng(8)
+    rows = [
+        (f"p{person}", f"i{item}", side, 100 * np.exp(0.5 * (side == "acceptable") + rng.normal(0, 0.2)))
+        for person in range(8)
+        for item in range(8)
+        for side in ("acceptable", "unacceptable")
+    ]
+    frame = pd.DataFrame(rows, columns=["participant", "item", "expected", "value"])
+    frame = frame.assign(task="magnitude_estimation", modulus=100.0, phenomenon="islands", condition="")
+    if outlier is not None:
+        frame.loc[1, "value"] = outlier
+    return frame
+
+
+def test_an_outlier_moves_z_and_hardly_the_versions_beside_it():
+    rows = [condition_report(magnitudes(outlier))["magnitudes"]["contrasts"] for outlier in (None, 20_000)]
+    clean, typed = ({row["transform"]: row for row in part} for part in rows)
+    assert set(clean) == {"z", "z-log", "robust-z"} and set(typed) == {*clean, "z-without-outliers"}
+    moved = {name: abs(typed[name]["difference"] / clean[name]["difference"] - 1) for name in clean}
+    assert moved["z"] > 0.1 > moved["robust-z"] and moved["z-log"] < moved["z"]
+    assert typed["z-without-outliers"]["difference"] == pytest.approx(clean["z"]["difference"], rel=0.05)
+    # plain pandas
+    frame = magnitudes(20_000)
+    z = frame.groupby("participant")["value"].transform(lambda x: (x - x.mean()) / x.std())
+    sides = frame.assign(z=z).pivot_table(index="participant", columns="expected", values="z")
+    difference = sides["acceptable"] - sides["unacceptable"]
+    assert typed["z"]["difference"] == pytest.approx(difference.mean())
+    assert typed["z"]["d_z"] == pytest.approx(difference.mean() / difference.std())
+    # without named conditions both sides are told apart
+    assert {row["condition"] for row in condition_report(frame)["conditions"]} == {
+        "acceptable",
+        "unacceptable",
+    }
+    section, _ = ratings_section(
+        {"task": "magnitude_estimation", "conditions": condition_report(frame)}, figures=[]
+    )
+    shown = str(section)
+    assert "Outliers: 1 estimate beyond 3.5" in shown and "z of logarithms" in shown
+
+
+def test_the_count_beside_a_mean_is_that_of_its_ratings():
+    report = condition_report(likert())
+    assert [(row["n"], row["n_scored"]) for row in report["conditions"]] == [(12, 8)]
+    section, _ = ratings_section({"task": "likert", "conditions": report}, figures=[])
+    assert "(n 8)" in str(section)

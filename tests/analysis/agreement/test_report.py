@@ -267,3 +267,30 @@ def test_blimp_items_have_their_counts(blimp):
     items = item_table(judgments, before=batch)
     assert len(items) == 348 and items["n"].sum() == 6935
     assert (items["n_before"] >= items["n"]).all()
+
+
+def test_cross_fitted_agreement_removes_the_gain_of_selection():
+    rng = np.random.default_rng(3)
+    gains = []
+    for _ in range(12):
+        answers = rng.random((12, 12, 5)) < 0.62
+        person, paradigm, item = (axis.ravel() for axis in np.indices(answers.shape))
+        frame = pd.DataFrame({"participant": person, "paradigm": paradigm, "item": item}).astype(str)
+        frame = frame.assign(value=answers.ravel().astype(float), task="forced_choice")
+        report = agreement_report(frame, rule="blimp", draws=0, cross_fit=True)
+        gains.append(
+            (
+                report["overall_included"]["individual_agreement"],
+                report["cross_fitted"]["individual_agreement"],
+            )
+        )
+    plain, fitted = np.mean(gains, axis=0)
+    assert plain > 0.65 and abs(fitted - 0.62) < 0.02
+
+
+def test_cross_fitting_is_on_demand_and_needs_two_participants():
+    frame = choices({"a1": [4, 4, 4, 4, 4], "b1": [1, 1, 1, 1, 1]})
+    assert agreement_report(frame, rule="blimp")["cross_fitted"] is None
+    assert agreement_report(frame, rule="blimp", cross_fit=True)["cross_fitted"]["individual_agreement"] == 1
+    one = frame[frame["participant"] == "P0"]
+    assert agreement_report(one, rule="blimp", cross_fit=True, n_min=1)["cross_fitted"]["status"] == "too_few"

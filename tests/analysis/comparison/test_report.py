@@ -10,6 +10,7 @@ from analysis.comparison import compare_report
 from analysis.comparison.baselines import constant_baseline
 from analysis.comparison.criteria import adc_met, adc_shares
 from analysis.errors import BadInput, MissingColumns, NotEnoughData
+from analysis.report.page_findings import comparison_finding
 
 MODEL_KEYS = {
     "model", "pairs", "blimp", "adc", "pearson_r", "spearman_r", "mean_abs_difference", "chance", "skill",
@@ -250,3 +251,18 @@ def test_the_adc_papers_table_comes_out(shared_data, shared_vectors, vector, sig
 
 def adc_counts(human, model, *, signs):
     return [int(adc_met(human, model, delta=delta, signs=signs).sum()) for delta in (0.5, 1, 5)]
+
+
+def test_the_best_of_several_models_has_the_interval_of_all_together(study):
+    human, pairs, scores = study
+    pairs = pairs.drop(columns="phenomenon")
+    report = compare_report(human, pairs, scores)
+    for model in report["models"]:
+        plain, together = model["intervals"]["pearson_r"], model["intervals"]["simultaneous"]["pearson_r"]
+        # six clusters: qt(.9875, 5) / qt(.975, 5) = 3.1634 / 2.5706
+        widths = [np.diff(np.arctanh(ends))[0] for ends in (together, plain)]
+        assert widths[0] / widths[1] == pytest.approx(3.1634 / 2.5706, abs=1e-3)
+    assert "95 % CI for all 2 models together" in comparison_finding(report)
+    single = compare_report(human, pairs, scores[["sentence_id", "near"]])
+    assert single["models"][0]["intervals"]["simultaneous"] is None
+    assert "together" not in comparison_finding(single)

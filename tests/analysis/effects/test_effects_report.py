@@ -6,10 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from analysis.aggregation.ordinal import ordinal_report
 from analysis.effects.factors import find_cells
 from analysis.effects.report import effects_report
+from analysis.effects.response_times import time_report
 from analysis.errors import BadInput, UnknownName
 from analysis.power.report import Price, pilot_report, prospective_report
+from analysis.report.sections.effects import effects_section
 
 ISLANDS = {"non.matrix": "acceptable", "non.embedded": "acceptable",
            "island.matrix": "acceptable", "island.embedded": "unacceptable"}  # fmt: skip
@@ -173,3 +176,53 @@ def test_a_small_pilot_is_reported_as_small():
     report = pilot_report(island_rows(people=12), participants=[10], draws=100, price=Price(100, 0.0))
     assert report["few_in_pilot"] and report["sizes"][0]["cost_minor"] == 1000
     assert report["conventions"]["share_powered"]
+
+
+def test_items_of_equal_name_in_two_paradigms_are_two():
+    rng = np.random.default_rng(2)
+    rows = [
+        (
+            f"p{person}",
+            paradigm,
+            f"{paradigm} {item}",
+            side,
+            np.clip(round(4 + good + rng.normal(0, 1.5)), 1, 7),
+        )
+        for person in range(10)
+        for paradigm in ("x", "y")
+        for item in range(5)
+        for side, good in (("acceptable", 1), ("unacceptable", -1))
+    ]
+    names = ["participant", "paradigm", "item", "expected", "value"]
+    distinct = pd.DataFrame(rows, columns=names).assign(phenomenon="p", task="likert")
+    distinct["condition"], distinct["rt_ms"] = distinct["expected"], rng.integers(500, 900, len(distinct))
+    equal = distinct.assign(item=distinct["item"].str[2:])
+    for report in (effects_report, ordinal_report, time_report):
+        assert json.dumps(report(equal)) == json.dumps(report(distinct)), report
+    assert effects_report(equal)["effects"][0]["n_items"] == 10
+
+
+def one_rating_each():
+    rows = [
+        (f"p{person}", f"i{person % 5}", side, 3.0 + 2 * (side == "acceptable") + person % 3)
+        for person in range(30)
+        for side in [["acceptable", "unacceptable"][person % 2]]
+    ]
+    frame = pd.DataFrame(rows, columns=["participant", "item", "expected", "value"])
+    return frame.assign(phenomenon="p", task="likert", condition=frame["expected"])
+
+
+def test_one_rating_of_each_participant_is_reported_as_left_out():
+    report = effects_report(one_rating_each())
+    assert report["analyses"] == []
+    assert report["left_out"] == {"judgments": 30, "participants": 30, "constant": 0, "too_few": 30}
+    section, _ = effects_section({"task": "likert", "effects": report}, figures=[])
+    assert "30 gave fewer than 4 ratings" in str(section) and "no contrast" not in str(section)
+    raw = effects_report(one_rating_each(), transform="raw")
+    assert raw["left_out"]["judgments"] == 0
+    by_name = {row["analysis"]: row for row in raw["analyses"]}
+    assert by_name["two_tailed"]["p"] is not None
+    for row in raw["analyses"]:
+        assert row["status"] != "ok" or row["estimate"] is not None
+        if row["analysis"] == "bayes_factor":
+            assert row["status"] != "ok" or row["statistic"] is not None

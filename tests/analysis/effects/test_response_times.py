@@ -10,6 +10,7 @@ from analysis.effects.response_times import parse_outlier_rule, shifted_lognorma
 from analysis.errors import BadInput
 from analysis.mixed_models.linear import Random, mixed_model
 from analysis.mixed_models.structures import fit_largest
+from analysis.report.page_findings import times_finding
 
 # R 4.2.2: set.seed(4); round(300 + exp(rnorm(60, 6.5, .5)), 1)
 TIMES = np.array([
@@ -181,3 +182,17 @@ def test_correlations_within_participants_that_are_undefined_have_a_status(x, st
     y = np.array([1.0, 2, 3, 2, 1, 3])
     found = repeated_measures_correlation(np.array(x, dtype=float), y, pd.Series(list("aaabbb")))
     assert found["status"] == status and (found["r"] is None) == (status != "ok")
+
+
+def test_the_clearest_of_many_ratios_has_the_interval_of_all_contrasts_together():
+    # R 4.2.2: qt(1 - .05 / (2 * 4), 11) / qt(.975, 11)
+    factor = 2.980 / 2.201
+    parts = [rows(ratio=1 + 0.1 * number, seed=number).assign(phenomenon=f"p{number}") for number in range(4)]
+    report = time_report(pd.concat(parts))
+    for row in report["contrasts"]:
+        low, high = np.log(row["simultaneous"])
+        assert (high - low) / np.log(row["ci_high"] / row["ci_low"]) == pytest.approx(factor, abs=2e-3)
+    assert "the clearest of 4 contrasts" in times_finding(report)
+    assert "95 % CI for all 4 contrasts together" in times_finding(report)
+    alone = time_report(parts[1])["contrasts"][0]
+    assert alone["simultaneous"] == pytest.approx([alone["ci_low"], alone["ci_high"]])

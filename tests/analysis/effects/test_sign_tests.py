@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.effects.contrasts import paired_contrast
+from analysis.effects.five_analyses import five_analyses
 from analysis.effects.sign_tests import mcnemar_test, sign_flip_test, sign_test
 from analysis.errors import BadInput
 
@@ -71,3 +72,22 @@ def test_gaps_are_left_out_and_nothing_is_no_data():
     assert sign_test(0, 0) is None and mcnemar_test(0, 0) is None
     with pytest.raises(BadInput, match="11 of 10"):
         sign_test(11, 10)
+
+
+@pytest.mark.parametrize("n", [3, 5, 6, 9])
+def test_the_least_possible_p_is_that_of_clusters_which_all_agree(n):
+    tested = sign_flip_test(np.ones(n))
+    # R 4.2.2: binom.test(n, n)$p.value
+    assert tested["p_least"] == pytest.approx(2 / 2**n) == tested["p"] == sign_test(n, n)
+
+
+def test_a_sign_test_that_cannot_reject_says_so():
+    rows = pd.DataFrame({"participant": list("abcde"), "item": "i", "value": 1.0}).assign(
+        task="forced_choice"
+    )
+    table = five_analyses(rows).table.set_index("analysis")
+    assert table.loc["two_tailed", "method"].endswith("5 choices give no p below 0.0625")
+    more = pd.concat([rows, rows.tail(1).assign(participant="f")])
+    assert (
+        five_analyses(more).table.set_index("analysis").loc["two_tailed", "method"].endswith("participants")
+    )
