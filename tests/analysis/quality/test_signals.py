@@ -2,9 +2,11 @@
 
 import numpy as np
 import pandas as pd
+import pingouin
 import pytest
 
 from analysis.errors import UnknownName
+from analysis.quality.model_agreement import delegation_test, partial_r
 from analysis.quality.report import LABELS, signal_table
 
 
@@ -224,7 +226,30 @@ def test_choices_that_follow_a_model_where_people_differ_are_flagged():
     like = sitting("quentin", (model > 0).astype(int), task="forced_choice", pair_id=pair_ids)
     flagged = flags(*people, like, names=["model_agreement"], scores=scores, pairs=pairs)
     assert list(flagged) == [("quentin", "model_agreement")]
-    assert "in 20 of 20 trials" in flagged["quentin", "model_agreement"]
+    assert "(partial r = 1.00" in flagged["quentin", "model_agreement"]
+
+
+def test_the_least_p_of_a_shared_mistake_is_that_of_chance():
+    """One mistake of 20, made where the model errs, is no evidence: it happens to one in 20."""
+    n = 20
+    answers, model, others = np.ones(n), np.ones((n, 1)), np.full(n, 0.9)
+    answers[3] = model[3] = 0.0
+    p = delegation_test(answers, others, model, is_choice=True)[3]
+    assert p == pytest.approx(1 / n, abs=0.02)
+
+
+def test_a_partial_correlation_is_that_of_pingouin():
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame(rng.normal(size=(30, 3)), columns=["x", "y", "c"])
+    frame["y"] += frame["c"]
+    expected = pingouin.partial_corr(frame, "x", "y", covar="c")
+    r = partial_r(frame["x"].to_numpy(), frame["y"].to_numpy(), given=frame["c"].to_numpy())
+    assert r == pytest.approx(expected["r"].iloc[0])
+    tested = delegation_test(
+        frame["x"].to_numpy(), frame["c"].to_numpy(), frame[["y"]].to_numpy(), is_choice=False
+    )
+    two_sided = expected[[name for name in expected if name.lower().startswith("p")][0]].iloc[0]
+    assert min(tested[3], 1 - tested[3]) * 2 == pytest.approx(two_sided)
 
 
 def test_an_unknown_signal_is_answered_with_near_names():
