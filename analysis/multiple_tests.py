@@ -80,8 +80,7 @@ def widen_interval(estimate: float, low: float, high: float, *, df: float, n: in
     >>> [round(end, 3) for end in widen_interval(0.0, -1.0, 1.0, df=10, n=5)]
     [-1.422, 1.422]
     """
-    quantiles = scipy.stats.t.ppf([0.975, 0.5 + simultaneous_level(n) / 2], df)
-    factor = float(quantiles[1] / quantiles[0])
+    factor = float(scipy.stats.t.ppf(0.5 + simultaneous_level(n) / 2, df) / scipy.stats.t.ppf(0.975, df))
     return estimate + factor * (low - estimate), estimate + factor * (high - estimate)
 
 

@@ -44,12 +44,14 @@ def draw_models(share: pd.Series, n: int, *, rng: np.random.Generator) -> np.nda
     return (chance > 0).astype(float)
 
 
-def false_alarms(batch: pd.DataFrame, share: pd.Series, k: int, *, rng: np.random.Generator) -> float:
+def false_alarms(
+    batch: pd.DataFrame, share: pd.Series, k: int, *, rng: np.random.Generator, sets: int = SETS
+) -> float:
     """Return the share of participants with enough answers who are flagged."""
     pairs = pd.DataFrame({"pair_id": share.index, "good_id": [f"g{i}" for i in range(len(share))]})
     pairs["bad_id"] = pairs["good_id"].str.replace("g", "b")
     flagged = []
-    for _ in range(SETS):
+    for _ in range(sets):
         models = draw_models(share, k, rng=rng)
         scores = pd.DataFrame({"sentence_id": [*pairs["good_id"], *pairs["bad_id"]]})
         for place in range(k):
@@ -58,10 +60,18 @@ def false_alarms(batch: pd.DataFrame, share: pd.Series, k: int, *, rng: np.rando
     return float(np.mean(flagged))
 
 
-def detection(share: pd.Series, k: int, n: int, *, is_known: bool, rng: np.random.Generator) -> float:
+def detection(
+    share: pd.Series,
+    k: int,
+    n: int,
+    *,
+    is_known: bool,
+    rng: np.random.Generator,
+    delegates: int = DELEGATES,
+) -> float:
     """Return the share of delegates with n answers who are flagged."""
     hits = []
-    for number in range(DELEGATES):
+    for number in range(delegates):
         models = draw_models(share, k + 1, rng=rng)
         source = models[:, 0] if is_known else models[:, k]
         seen = rng.choice(len(share), n, replace=False)

@@ -13,7 +13,7 @@ from analysis.agreement.report import agreement_report
 from analysis.comparison.intervals import cluster_intervals
 from analysis.multiple_tests import simultaneous_level
 
-STUDIES, PEOPLE, PARADIGMS, ITEMS = 200, 20, 10, 5
+STUDIES, PEOPLE, PARADIGMS, ITEMS = 100, 20, 10, 5
 MODEL_STUDIES, PHENOMENA, PAIRS = 1_000, 12, 10
 
 

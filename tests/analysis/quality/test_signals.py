@@ -8,6 +8,7 @@ import pytest
 from analysis.errors import UnknownName
 from analysis.quality.model_agreement import delegation_test, partial_r
 from analysis.quality.report import LABELS, signal_table
+from benchmarks.analysis.bench_delegation import detection, false_alarms, read_batch
 
 
 def sitting(name, values, *, task="likert", **columns):
@@ -260,3 +261,12 @@ def test_an_unknown_signal_is_answered_with_near_names():
 def test_an_empty_frame_raises_no_flag_and_twenty_signals_exist():
     assert signal_table(sitting("pia", [])).empty
     assert len(LABELS) == 20
+
+
+def test_few_participants_of_blimps_batch_look_like_models(shared_data):
+    batch = read_batch(str(shared_data / "blimp" / "human_responses.csv"))
+    answers = batch.dropna(subset=["value"]).groupby("pair_id")["value"]
+    share = (answers.sum() + 0.5) / (answers.count() + 1)
+    rng = np.random.default_rng(0)
+    assert false_alarms(batch, share, 2, rng=rng, sets=1) < 0.05
+    assert detection(share, 2, 40, is_known=True, rng=rng, delegates=10) > 0.8
