@@ -222,7 +222,8 @@ def contrasts_by_transform(judgments: pd.DataFrame, is_outlier: Flags) -> list[d
     -----
     By phenomenon and ``transform`` (``z``, ``z-log``, ``robust-z``, ``z-without-outliers``): difference of
     participants' means with its t interval, ``d_z``, ``n`` (participants, those with both sides) and
-    ``status``. One outlier dominates its participant's z, hardly the logarithms, and not the robust z.
+    ``status``. One outlier dominates its participant's mean and SD, so that the others' z shrink; logarithms
+    pull it in; robust z leave the others alone and keep it as far out as it is.
 
     References
     ----------

@@ -456,13 +456,12 @@ def leaderboard_finding(rows: list[dict[str, Any]], key: str, title: str) -> str
     of = f"first of {n} models" if n > 1 else "the only model"
     chance = first.get(f"{key}_chance")
     beside = f"; chance is {decimal(chance)}" if chance is not None else ""
-    ranks = (first.get("rank_low"), first.get("rank_high"))
-    rank = f"; its rank, corrected for {n} models, is {_ranks(*ranks)}" if n > 1 and None not in ranks else ""
+    low, high = first.get("rank_low"), first.get("rank_high")
+    rank = ""
+    if n > 1 and low is not None:
+        ranks = f"{low}" if low == high else f"{low} to {high}"
+        rank = f"; its rank, corrected for {n} models, is {ranks}"
     return f"{first['model']} is {of} by {title}: {decimal(first[key])}{ends}{beside}{rank}."
-
-
-def _ranks(low: int, high: int) -> str:
-    return f"{low}" if low == high else f"{low} to {high}"
 
 
 def depth_finding(name: str, depth: dict[str, Any], report: dict[str, Any]) -> str:

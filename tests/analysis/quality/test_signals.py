@@ -264,7 +264,7 @@ def test_an_empty_frame_raises_no_flag_and_twenty_signals_exist():
 
 
 def test_few_participants_of_blimps_batch_look_like_models(shared_data):
-    batch = read_batch(str(shared_data / "blimp" / "human_responses.csv"))
+    batch = read_batch(str(shared_data("blimp/human_responses.csv")))
     answers = batch.dropna(subset=["value"]).groupby("pair_id")["value"]
     share = (answers.sum() + 0.5) / (answers.count() + 1)
     rng = np.random.default_rng(0)
