@@ -38,8 +38,9 @@ from releases.views.study_reports import file_answer
 class StudyReportChoices(AgreementChoices):
     """Parameters of a report: its release, and the choices of its analyses."""
 
-    # Reports take the default; None removes the inherited field.
+    # Reports take the defaults; None removes the inherited fields.
     interval = None  # type: ignore[assignment]
+    cross_fit = None  # type: ignore[assignment]
     correction = correction_field()
     sesoi = sesoi_field()
     outliers = outliers_field()
