@@ -39,6 +39,7 @@ $(VENV)/.made: lock/pip.txt
 $(VENV)/.base: $(VENV)/.made lock/base.txt
 	@echo "Installing (once, a minute or two) ..."
 	@$(INSTALL) -r lock/base.txt
+	@$(BIN)/python -m compileall -q analysis config experiments judgments releases
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base lock/dev.txt
@@ -83,7 +84,7 @@ install-validators: $(VENV)/.dev ## Add the tools of others that open releases (
 upgrade: ## Back up, take a version (VERSION=v0.2.0, VERSION=here), install, migrate, restart
 	@"$(PYTHON)" tools/upgrade.py "$(VERSION)"
 
-run: $(VENV)/.base ## Start web server, worker and scheduler; print the URL and the login (PORT=8001)
+run: $(VENV)/.base ## Start web server and worker; print the URL and the login (PORT=8001)
 	@PORT="$(PORT)" $(BIN)/python -m config.run
 
 # One thread for each numerical library: with a process on every core, more threads wait for each other.

@@ -1,26 +1,30 @@
 """`make run`: the whole platform on one machine, in one terminal.
 
-1. Migrate the database, collect static files, create the demo on the first start.
-2. Start web server, worker and scheduler.
+1. Prepare, in a process that ends: migrate the database, collect static files, create the demo's login and
+   request the demo, each where it is missing.
+2. Start web server and worker, which also schedules; the worker creates the demo.
 3. Print the URL and the demo login once the server is ready; Ctrl-C stops all processes.
+
+This process stays, so it imports neither Django nor any library of the platform.
 """
 
 import os
 import shlex
 import socket
+import subprocess
 import sys
 import threading
 import time
 import urllib.request
 from urllib.error import URLError
 
-import django
 from honcho.manager import Manager
 from honcho.printer import Printer
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 FIRST_PORT = 8000
 READY_TRIES, RETRY_S = 600, 0.2  # two minutes in all: imports are slow on a first start
+# A worker process that has more memory after a task is replaced: with numerical libraries it has 200 MB.
+WORKER_KIB = 260_000
 
 
 def is_free(port: int) -> bool:
@@ -57,22 +61,37 @@ def choose_port(requested: str) -> int:
 
 
 def prepare() -> None:
-    """Migrate the database, collect static files and create the demo, each where it is missing."""
-    django.setup()
-    from django.conf import settings
-    from django.core.management import call_command
+    """Prepare database, static files and demo; print what the user has to know, and nothing else."""
+    import django  # noqa: PLC0415 (only in the process that prepares)
 
-    print("Preparing the database ...", flush=True)
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    django.setup()
+    from django.conf import settings  # noqa: PLC0415
+    from django.core.management import call_command  # noqa: PLC0415
+
+    from config.http.static_files import HashedStaticFiles  # noqa: PLC0415
+    from releases.demo.login import login_line, request_demo  # noqa: PLC0415
+
     call_command("migrate", interactive=False, verbosity=0, skip_checks=False)
     if not settings.DEBUG:
+        HashedStaticFiles.is_compressed = False
         call_command("collectstatic", interactive=False, verbosity=0)
-    call_command("demo")
+    request_demo()
+    print(f"  {login_line()}\n  Ctrl-C stops it; the data are in {settings.VAR}.")
 
 
-def announce(port: int, login: str) -> None:
+def run_preparation() -> str:
+    """Run :func:`prepare` in a process of its own and return what it printed; exit if it fails."""
+    print("Preparing the database ...", flush=True)
+    command = [sys.executable, "-m", "config.run", "prepare"]
+    process = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603 - our own
+    if process.returncode:
+        sys.exit(process.returncode)
+    return process.stdout
+
+
+def announce(port: int, notes: str) -> None:
     """Wait until the server is ready and print its URL."""
-    from django.conf import settings
-
     url = f"http://127.0.0.1:{port}/"
     for _ in range(READY_TRIES):
         try:
@@ -80,20 +99,18 @@ def announce(port: int, login: str) -> None:
                 break
         except (URLError, OSError):
             time.sleep(RETRY_S)
-    print(
-        f"\n  Obelus is ready at {url}\n  {login}\n  Ctrl-C stops it; the data stay in {settings.VAR}.\n",
-        flush=True,
-    )
+    print(f"\n  Obelus is ready at {url}\n{notes}", flush=True)
 
 
 def commands(port: int) -> dict[str, str]:
-    """Return the command line of every process."""
-    python = shlex.quote(sys.executable)
+    """Return the command line of every process; ``exec`` saves a shell for each."""
+    python = f"exec {shlex.quote(sys.executable)}"
+    # SQLite has one writer: threads of one process wait for each other for less time than processes do.
+    n_web = 1 if (os.environ.get("DATABASE_URL") or "sqlite").startswith("sqlite") else 2
     return {
-        "web": f"{python} -m config.serve --port {port}",
-        "worker": f"{python} -m celery -A config --quiet worker --concurrency 2 --loglevel warning "
-        "--without-gossip --without-mingle",
-        "beat": f"{python} -m celery -A config --quiet beat --loglevel warning --pidfile=",
+        "web": f"{python} -m config.serve --port {port} --workers {n_web}",
+        "worker": f"{python} -m celery -A config --quiet worker --beat --concurrency 2 --loglevel warning "
+        f"--max-memory-per-child {WORKER_KIB} --without-gossip --without-mingle",
     }
 
 
@@ -101,16 +118,17 @@ def main() -> int:
     """Run all processes until Ctrl-C."""
     port = choose_port(os.environ.get("PORT", ""))
     os.environ["PORT"] = str(port)  # of the address in mail and webhooks, which the worker sends
-    prepare()
-    from releases.demo import login_line
-
+    notes = run_preparation()
     manager = Manager(Printer(sys.stdout))
     for name, command in commands(port).items():
         manager.add_process(name, command)
-    threading.Thread(target=announce, args=(port, login_line()), daemon=True).start()
+    threading.Thread(target=announce, args=(port, notes), daemon=True).start()
     manager.loop()
     return manager.returncode or 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    if sys.argv[1:] == ["prepare"]:
+        prepare()
+    else:
+        sys.exit(main())

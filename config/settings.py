@@ -57,9 +57,7 @@ INSTALLED_APPS = [
     "allauth.account",
     "allauth.mfa",
     "allauth.socialaccount",
-    "allauth.socialaccount.providers.openid_connect",
     "csp",
-    "django_filters",
     "rest_framework",
     "drf_spectacular",
 ]
@@ -366,6 +364,8 @@ if ORCID_CLIENT_ID:
     OPENID_SERVICES += [
         openid_service("orcid", "ORCID", url=ORCID_URL, client_id=ORCID_CLIENT_ID, secret=ORCID_CLIENT_SECRET)
     ]
+if OPENID_SERVICES:
+    INSTALLED_APPS.append("allauth.socialaccount.providers.openid_connect")  # imports requests
 SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"OAUTH_PKCE_ENABLED": True, "APPS": OPENID_SERVICES}}
 SOCIALACCOUNT_ADAPTER = "experiments.accounts.other_logins.OtherLoginAdapter"
 SOCIALACCOUNT_REQUESTS_TIMEOUT = 10  # seconds; the page waits for the other service

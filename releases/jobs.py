@@ -5,14 +5,15 @@ from typing import Any
 import pandas as pd
 
 from analysis.quality.report import signal_table
-from config.celery import app
 from experiments.models import Experiment, Job
+from experiments.operation.demo_job import KIND as DEMO
 from experiments.operation.job_runner import Run, job
 from experiments.webhooks.events import emit
 from judgments.frames.measurements import evidence_frame
 from judgments.models import Session, Signal
-from judgments.quality_check import CHECK, check_stale_studies
+from judgments.quality_check import CHECK
 from releases.comparison.compare import COMPARE, compare
+from releases.demo.make import make_demo
 from releases.gold.freeze import BUILD, finish_release, freeze
 from releases.material_frames import pair_frame, score_table
 from releases.models import Comparison, Release, ScoringRun
@@ -155,7 +156,9 @@ def check_quality(run: Run) -> None:
         result |= store_signals(study, table)
 
 
-@app.task(name="releases.check_quality")
-def check_studies() -> None:
-    """Check the quality of studies with newly finished sessions."""
-    check_stale_studies()
+@job(DEMO)
+def create_demo(run: Run) -> None:
+    """Create the demo, or what is missing of it."""
+    demo = make_demo(run.progress)
+    with run.finishing() as result:
+        result |= {"studies": len(demo.studies), "judgments": demo.judgments, "releases": demo.releases}

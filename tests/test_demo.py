@@ -15,9 +15,9 @@ from analysis.scoring.base import FLAG_UNKNOWN
 from experiments.models import Experiment, MaterialSet
 from judgments.models import Judgment, Session
 from judgments.monitoring.overview import study_numbers
-from releases.demo import login_line, make_demo
 from releases.demo.conclusions import SEEDS, SIZES, TITLE, TRAINING
-from releases.demo.make import demo_user
+from releases.demo.login import demo_user, login_line
+from releases.demo.make import make_demo
 from releases.demo.materials import PAIRS_NAME, pair_materials
 from releases.models import Comparison, ExclusionPlan, Release, ScoringRun
 from tests import cast

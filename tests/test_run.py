@@ -57,11 +57,11 @@ def test_without_a_port_the_first_free_one_is_used_and_printed(monkeypatch, take
 
 
 def test_every_process_is_told_the_port_that_was_chosen(monkeypatch, taken_port):
-    def prepare() -> None:
+    def prepare() -> str:
         raise SystemExit(os.environ["PORT"])
 
     monkeypatch.setattr("config.run.FIRST_PORT", taken_port)
-    monkeypatch.setattr("config.run.prepare", prepare)
+    monkeypatch.setattr("config.run.run_preparation", prepare)
     monkeypatch.setenv("PORT", "")
     with pytest.raises(SystemExit) as ended:
         main()

@@ -19,6 +19,7 @@ class HashedStaticFiles(CompressedManifestStaticFilesStorage):  # type: ignore[m
     URLs are computed once in a process: a page has a dozen, and collected files do not change while it runs.
     """
 
+    is_compressed = True  # `make run` does without: eight seconds of a core before the first page
     support_js_module_import_aggregation = True
     _js_module_import_aggregation_patterns = (
         "js/engine/*.js",  # ours only: other packages' scripts are left as they are
@@ -41,6 +42,15 @@ class HashedStaticFiles(CompressedManifestStaticFilesStorage):  # type: ignore[m
     def stored_name(self, name: str) -> str:
         """Return the hashed name; the plain one before ``collectstatic`` has written a manifest."""
         return super().stored_name(name) if self.hashed_files else name
+
+    def compress_files(self, paths: list[str]) -> Iterator[tuple[str, str]]:
+        """Compress the files; without compression, delete the compressed copies of earlier content."""
+        if self.is_compressed:
+            yield from super().compress_files(paths)
+            return
+        for path in paths:
+            for suffix in (".gz", ".br"):
+                Path(self.path(path) + suffix).unlink(missing_ok=True)
 
     def post_process(self, *args: Any, **options: Any) -> Iterator[tuple[str, str, Any]]:
         """Hash and compress the collected files, and write them to the disk."""

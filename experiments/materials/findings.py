@@ -13,12 +13,19 @@ MAX_LISTED = 100
 #: Rows of one code that a report lists.
 MAX_ROWS = 1000
 
+#: Code of the check → why its items can be left out.
+LEFT_OUT_FOR = {
+    "identical_members": "both members of a pair are the same sentence",
+    "conflicting_status": "a sentence is expected to be acceptable here and unacceptable there",
+    "duplicate_pair": "a pair repeats the two sentences of an earlier one",
+    "duplicate_cell": "an item has several sentences in one condition",
+    "hole": "an item lacks a condition",
+}
 LEAVE_OUT = "Correct the rows, or leave the items out: import_materials --leave-out {code}."
 #: Code of a check → what to do about its warnings.
-REMEDIES = {
-    code: LEAVE_OUT.format(code=code)
-    for code in ("identical_members", "conflicting_status", "duplicate_pair", "duplicate_cell", "hole")
-} | {"blank_item": "Write the item in each of these rows, unless they are items of one sentence."}
+REMEDIES = {code: LEAVE_OUT.format(code=code) for code in LEFT_OUT_FOR} | {
+    "blank_item": "Write the item in each of these rows, unless they are items of one sentence."
+}
 
 MEDIA = "media_not_shown"  # code of the finding that names columns of files
 

@@ -10,16 +10,8 @@ from analysis.errors import BadInput, UnknownName
 from analysis.text import plural
 from experiments.materials.checks import findings
 from experiments.materials.collection import Materials
-from experiments.materials.findings import Finding
+from experiments.materials.findings import LEFT_OUT_FOR, Finding
 
-#: Code of the check → why its items can be left out.
-LEFT_OUT_FOR = {
-    "identical_members": "both members of a pair are the same sentence",
-    "conflicting_status": "a sentence is expected to be acceptable here and unacceptable there",
-    "duplicate_pair": "a pair repeats the two sentences of an earlier one",
-    "duplicate_cell": "an item has several sentences in one condition",
-    "hole": "an item lacks a condition",
-}
 KEEPS_FIRST = {"duplicate_pair"}  # of the items concerned, the first stays
 OF_PAIRS, OF_ITEMS = {"identical_members", "duplicate_pair"}, {"hole"}  # what the ids of findings name
 

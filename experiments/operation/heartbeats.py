@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 import structlog
-from celery.signals import after_task_publish, beat_init, worker_ready, worker_shutdown
+from celery.signals import after_task_publish, beat_embedded_init, beat_init, worker_ready, worker_shutdown
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
@@ -67,6 +67,7 @@ def _beat_until_stopped() -> None:
 
 
 @beat_init.connect
+@beat_embedded_init.connect  # of a worker with --beat
 def _watch_scheduler(**arguments: Any) -> None:
     beat("scheduler")
     after_task_publish.connect(_scheduler_has_sent)

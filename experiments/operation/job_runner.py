@@ -31,6 +31,7 @@ from django.db import (
 )
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
+from django.utils.module_loading import autodiscover_modules
 from kombu.exceptions import KombuError
 
 from analysis.errors import BadInput
@@ -112,6 +113,11 @@ def job(kind: str, *, after_failure: AfterFailure | None = None) -> Callable[[Wo
     return register
 
 
+def load_kinds() -> None:
+    """Import ``jobs.py`` of every app, which registers its kinds of jobs."""
+    autodiscover_modules("jobs")
+
+
 def enqueue(
     kind: str,
     arguments: dict[str, Any],
@@ -187,6 +193,7 @@ def run(job_id: int) -> None:
 
 def _carry_out(current: Run) -> None:
     try:
+        load_kinds()
         KINDS[current.job.kind](current)
     except Overtaken:
         log.info("job overtaken", job=current.job.pk, attempt=current.attempt)

@@ -3,11 +3,13 @@
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.views.decorators.cache import never_cache
 
 from experiments.models import Job
 from experiments.models.lab import in_team
+from experiments.operation import demo_job
 from experiments.pages.access import role_in
 from experiments.pages.forms import paginate
 
@@ -48,6 +50,15 @@ def part(request: HttpRequest, job_id: int) -> HttpResponse:
     """State and progress only, for ``js/job.js``."""
     row = get_object_or_404(visible_jobs(request.user), pk=job_id)
     return render(request, "experiments/_job.html", {"job": row})
+
+
+@never_cache
+def demo_progress(request: HttpRequest) -> HttpResponse:
+    """State and progress of the demo, for ``js/job.js``; public, as the start page is."""
+    row = demo_job.find().first()
+    if row is None:
+        raise Http404
+    return render(request, "experiments/_demo_job.html", {"demo_job": row})
 
 
 def is_plain(value: object) -> bool:

@@ -61,6 +61,7 @@ urlpatterns = [
     path("operation/", page.operation, name="operation"),
     path("operation/accounts/", history.accounts_history, name="accounts-history"),
     path("operation/accounts.csv", history.accounts_history_csv, name="accounts-history-csv"),
+    path("demo/progress/", jobs.demo_progress, name="demo-progress"),
     path("jobs/", jobs.jobs, name="jobs"),
     path("jobs/<int:job_id>/", jobs.job, name="job"),
     path("jobs/<int:job_id>/part/", jobs.part, name="job-part"),

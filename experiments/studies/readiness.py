@@ -18,7 +18,7 @@ from experiments.design.catch import answer_remarks, catch_remarks
 from experiments.lists.balance_report import Coverage, compute_coverage, proofs
 from experiments.lists.build import get_design
 from experiments.lists.extra_trials import CHECK, INSTRUCTION
-from experiments.materials.leaving_out import LEFT_OUT_FOR
+from experiments.materials.findings import LEFT_OUT_FOR
 from experiments.materials.markdown import placeholders
 from experiments.models import AuditEntry, Experiment, Job, MaterialSet, Sentence
 from experiments.page_cache import cache

@@ -7,7 +7,7 @@ from django import template
 from django.db.models import Q
 
 from analysis.power.money import format_money
-from experiments.materials.leaving_out import LEFT_OUT_FOR
+from experiments.materials.findings import LEFT_OUT_FOR
 from experiments.models import Experiment
 from experiments.studies.readiness import Step, steps
 

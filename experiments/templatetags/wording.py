@@ -21,6 +21,7 @@ WORDS = {
     "paradigms.materials": "Materials of drawn pairs",
     "releases.build": "Release",
     "releases.compare": "Comparison with people",
+    "releases.demo": "Demo",
     "releases.publish": "Publication of a release",
     "releases.report": "Numbers of a page",
     "releases.score": "Scoring of sentences",

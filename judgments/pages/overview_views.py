@@ -11,7 +11,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 
-from experiments.models import Experiment, Lab, MaterialSet, Membership
+from experiments.models import Experiment, Job, Lab, MaterialSet, Membership
+from experiments.operation.demo_job import find_unfinished
 from experiments.pages.access import AuthenticatedRequest, get_study, may_edit, role_in
 from experiments.pages.forms import paginate, set_remark
 from experiments.pages.studies import FolderForm, buttons
@@ -41,13 +42,14 @@ def home(request: HttpRequest) -> HttpResponse:
         demo = Experiment.objects.filter(
             slug=DEMO, status__in=Experiment.Status.taking_participants()
         ).first()
-        return render(request, "experiments/start.html", {"demo": demo})
+        return render(request, "experiments/start.html", {"demo": demo, "demo_job": find_unfinished()})
     visible = Experiment.objects.visible_to(request.user)
     form, studies = _filter_studies(request, visible)
     page = paginate(request, by_activity(studies).select_related("lab"), most=PER_PAGE)
     filters = {name: value for name, value in form.cleaned_data.items() if value}
     context = {
         "section": "studies",
+        "demo_job": _demo_job(request.user),
         "form": form,
         "keep": urlencode(filters),
         "is_filtered": bool(filters),
@@ -60,6 +62,12 @@ def home(request: HttpRequest) -> HttpResponse:
         **({} if page else _nothing_shown(request, visible, filters)),
     }
     return render(request, "judgments/home.html", context)
+
+
+def _demo_job(user: User) -> Job | None:
+    """The demo's job for its owner, until it is done."""
+    job = find_unfinished()
+    return job if job is not None and job.created_by_id == user.pk else None
 
 
 def _selection(user: User, studies: Sequence[Experiment]) -> dict[str, object]:

@@ -14,7 +14,6 @@ import pandas as pd
 from django.contrib.auth.models import User
 from django.core.files.base import File
 
-import releases.jobs  # noqa: F401  (registers the kinds of jobs)
 from analysis.errors import BadInput
 from analysis.ngrams import token_logprobs, train_model, write_arpa
 from analysis.scoring.words.tokens import Tokenization

@@ -1,20 +1,15 @@
-"""Creation of the demo with its login and simulated participants; a second call changes nothing."""
+"""Creation of the demo's content and simulated participants; a second call changes nothing."""
 
-import os
-import secrets
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import numpy as np
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from config.env import env_secret
 from experiments.models import AuditEntry, Experiment
 from judgments.models import Judgment, Session
 from judgments.simulation.participant import Persona, sit
@@ -27,6 +22,7 @@ from releases.demo.conclusions import (
     create_runs,
     create_training_runs,
 )
+from releases.demo.login import LAST_STUDY, demo_user, is_complete
 from releases.demo.materials import island_materials, pair_materials
 from releases.demo.studies import open_demo_study, plans
 from releases.models import Comparison, Release
@@ -34,10 +30,10 @@ from releases.models import Comparison, Release
 N_MAIN, N_OTHERS = 40, 12  # participants of the main study and of each other one
 PROFILES = {2: "careless", 5: "left-biased", 8: "random"}  # by last digit; the others are honest
 SEED = 7
+N_FURTHER = 9  # steps beside the participants
 OPENED_AGO, MAX_DURATION = timedelta(days=2), timedelta(minutes=30)
-NAME = "demo"
-NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL  # race: only one process creates the file
-MAIN, RATED = "demo", "demo-likert"
+MAIN, RATED = "demo", LAST_STUDY
+Progress = Callable[[int, int, str], None]
 
 
 def personas(study: Experiment, n: int) -> list[Persona]:
@@ -68,10 +64,10 @@ def simulate_participants(study: Experiment, n: int, *, notify: Callable[[str], 
     n_done = Session.objects.filter(experiment=study, participant__is_simulated=True).count()
     if n_done >= n or not study.is_taking_participants:
         return 0
-    notify(f"{n} simulated participants take {study.slug!r} ...")
-    for persona, began_at in zip(personas(study, n), arrivals(study, n), strict=True):
+    for number, (persona, began_at) in enumerate(zip(personas(study, n), arrivals(study, n), strict=True), 1):
         with transaction.atomic():
             sit(study, persona, began_at=began_at)
+        notify(f"{study.title} Simulated participant {number} of {n} has finished.")
     return n - n_done
 
 
@@ -97,36 +93,6 @@ def backdate_opening(study: Experiment) -> Experiment:
     return study
 
 
-def demo_password() -> str:
-    """``DEMO_PASSWORD``, or a password generated at the first call and stored (mode 600)."""
-    if configured := env_secret("DEMO_PASSWORD"):
-        return configured
-    file = settings.VAR / "demo_password"
-    with suppress(FileExistsError), open(os.open(file, NEW, 0o600), "w") as new:
-        new.write(secrets.token_urlsafe(12))
-    return str(file.read_text().strip())
-
-
-@transaction.atomic
-def demo_user() -> User:
-    """The demo's user; its password is set only when it is created."""
-    user, is_new = User.objects.get_or_create(username=NAME, defaults={"email": "demo@localhost"})
-    if is_new:
-        user.set_password(demo_password())
-        user.save(update_fields=["password"])
-    return user
-
-
-def login_line() -> str:
-    """Login data; a password changed by the user is not shown."""
-    user = User.objects.filter(username=NAME).first()
-    if user is None:
-        return "There is no demo login: `manage.py demo` creates it."
-    if not user.check_password(demo_password()):
-        return f"Demo login: {NAME}, with the password you have set."
-    return f"Demo login: {NAME}, password: {demo_password()}"
-
-
 @dataclass(frozen=True)
 class Demo:
     """Content of the demo, and whether this call created it."""
@@ -138,37 +104,56 @@ class Demo:
     is_new: bool
 
 
-def make_demo(notify: Callable[[str], None] = lambda line: None) -> Demo:
-    """Create materials, studies, participants, releases, scores and comparisons."""
+class Steps:
+    """Counts the steps of the demo and reports each, with what is being done."""
+
+    def __init__(self, report: Progress, total: int) -> None:
+        self.report, self.total, self.n_done = report, total, 0
+
+    def notify(self, message: str) -> None:
+        """Report a step."""
+        self.report(self.n_done, self.total, message)
+        self.n_done = min(self.n_done + 1, self.total)
+
+
+def make_demo(report: Progress = lambda done, total, message: None) -> Demo:
+    """Create materials, studies, participants, releases, scores and comparisons, each where it is missing."""
     owner = demo_user()
-    is_new = not Comparison.objects.filter(created_by=owner, release__experiment__slug=RATED).exists()
+    is_new = not is_complete(owner)
     if is_new:
-        notify("Creating the demo (once, about half a minute) ...")
+        _create(owner, Steps(report, N_MAIN + N_OTHERS * (len(plans()) - 1) + N_FURTHER))
+    studies = Experiment.objects.filter(slug__in=[plan.slug for plan in plans()], owner=owner)
+    return Demo(
+        list(studies.values_list("slug", flat=True)),
+        Judgment.objects.filter(trial__session__experiment__in=studies).count(),
+        Release.objects.filter(created_by=owner, state=Release.State.READY).count(),
+        Comparison.objects.filter(created_by=owner).count(),
+        is_new,
+    )
+
+
+def _create(owner: User, steps: Steps) -> None:
+    steps.notify("Sentences and minimal pairs are generated.")
     materials = {"demo-yes-no": island_materials(owner)}
     pairs = pair_materials(owner)
     studies = {}
     for plan in plans():
         study = studies[plan.slug] = open_demo_study(plan, materials.get(plan.slug, pairs), owner)
-        if is_new:
-            create_plan(study, owner)
-            if not study.sessions.exists():
-                backdate_opening(study)
-            simulate_participants(study, N_MAIN if plan.slug == MAIN else N_OTHERS, notify=notify)
-    if is_new:
-        closed_campaign(studies[MAIN], owner)
-    if is_new:
-        notify("Releases, n-gram models, comparisons ...")
-        runs = create_runs(studies[MAIN], owner)
-        trained = create_training_runs(studies[MAIN], owner)
-        for slug, rule in ((MAIN, "0.75"), (RATED, "")):
-            release = create_release(studies[slug], owner, rule=rule)
-            if slug == MAIN:
-                create_comparison(release, trained, owner, title=TRAINING)
-            create_comparison(release, runs, owner)
-    return Demo(
-        list(studies),
-        Judgment.objects.filter(trial__session__experiment__in=studies.values()).count(),
-        Release.objects.filter(created_by=owner, state=Release.State.READY).count(),
-        Comparison.objects.filter(created_by=owner).count(),
-        is_new,
-    )
+        create_plan(study, owner)
+        if not study.sessions.exists():
+            backdate_opening(study)
+        simulate_participants(study, N_MAIN if plan.slug == MAIN else N_OTHERS, notify=steps.notify)
+    steps.notify("A closed campaign is stored.")
+    closed_campaign(studies[MAIN], owner)
+    steps.notify("N-gram models score the sentences.")
+    runs = create_runs(studies[MAIN], owner)
+    steps.notify("N-gram models of several corpora score the sentences.")
+    trained = create_training_runs(studies[MAIN], owner)
+    for slug, rule in ((MAIN, "0.75"), (RATED, "")):
+        steps.notify(f"{studies[slug].title} A gold release is built.")
+        release = create_release(studies[slug], owner, rule=rule)
+        if slug == MAIN:
+            steps.notify("Models are compared by the size of their corpus.")
+            create_comparison(release, trained, owner, title=TRAINING)
+        steps.notify(f"{studies[slug].title} Models are compared with people.")
+        create_comparison(release, runs, owner)

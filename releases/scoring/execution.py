@@ -17,7 +17,6 @@ from analysis.scoring.base import flag_counts
 from analysis.scoring.measures import MEASURES, measure
 from analysis.scoring.words.contexts import in_context
 from analysis.scoring.words.sentence_check import check_sentences
-from config.celery import app
 from experiments.models import MinimalPair, Sentence
 from experiments.operation.job_runner import BROKER_ERRORS
 from releases.gold.storage import release_table
@@ -25,6 +24,7 @@ from releases.models import Release, ScorerSpec, ScoreShard, ScoringRun, Sentenc
 from releases.scoring.loaded_model import load_model, pinned_uri
 from releases.scoring.model_registry import pin_revision
 from releases.scoring.score_cache import read_scores
+from releases.scoring.shard_messages import run_shard
 from releases.scoring.shards import claim, plan, run_shards, score_shard
 from releases.scoring.texts import are_in_context, reader, refuse_without_words, scored_texts
 
@@ -216,13 +216,6 @@ def request_helpers(run: ScoringRun, n: int) -> None:
         except BROKER_ERRORS as error:  # the run's own process scores every shard then
             log.warning("broker unavailable, no helpers", run=run.pk, error=str(error))
             return
-
-
-@app.task(name="releases.score_shard")
-def run_shard(run_id: int) -> None:
-    """Score one shard of a run and queue the next, so that no message takes longer than a shard."""
-    if score_next_shard(run_id):
-        request_helpers(ScoringRun.objects.get(pk=run_id), 1)
 
 
 def score_next_shard(run_id: int) -> bool:

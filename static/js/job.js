@@ -1,4 +1,4 @@
-// Renew a job's state until it ends; then reload the page once, so that what the job made is seen.
+// Renew a job's state until it ends, or until there is more to see on the page (data-content); then reload the page.
 const SECONDS = 1.5;
 
 async function renew(element) {
@@ -6,7 +6,7 @@ async function renew(element) {
   if (!answer.ok) return false;
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("[data-job]");
   if (fresh.outerHTML !== element.outerHTML) element.replaceWith(fresh);
-  return ["done", "failed"].includes(fresh.dataset.state);
+  return ["done", "failed"].includes(fresh.dataset.state) || fresh.dataset.content !== element.dataset.content;
 }
 
 async function follow(id) {

@@ -5,7 +5,7 @@ from playwright.sync_api import Page, expect
 
 from judgments.models import Judgment, Session
 from judgments.screens.trial_screen import phrases
-from releases.demo.make import demo_user
+from releases.demo.login import demo_user
 from releases.demo.materials import pair_materials
 from releases.demo.studies import open_demo_study, plans
 from tests.browser.playing import is_over, ready, stored

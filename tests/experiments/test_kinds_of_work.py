@@ -1,16 +1,15 @@
 """Every kind of long work has words of its own on the pages."""
 
 import pytest
-from celery import current_app
 
 from experiments.models import Job
-from experiments.operation.job_runner import KINDS
+from experiments.operation.job_runner import KINDS, load_kinds
 from experiments.templatetags.wording import WORDS
 from tests import cast
 
 
 def test_every_kind_of_job_has_a_title():
-    current_app.loader.import_default_modules()
+    load_kinds()
     kinds = {kind for kind, work in KINDS.items() if not work.__module__.startswith("tests")}
     assert len(kinds) > 5 and kinds == set(WORDS)
 

@@ -14,9 +14,9 @@ from django.db import connection
 from django.test import Client
 
 from experiments import limits
-from experiments.jobs import delete_expired_rows
 from experiments.models import CacheEntry
 from experiments.operation.database_cache import hashed_key
+from experiments.periodic import delete_expired_rows
 from tests import cast
 
 REDIS = os.environ.get("TEST_CACHE_URL", "redis://127.0.0.1:6379/14")

@@ -22,11 +22,11 @@ from config.job_queue import celery_settings
 from experiments.intake.previews import import_later as import_materials_later
 from experiments.intake.previews import is_large
 from experiments.intake.uploads import discard_unfinished, find_batch, save_uploads
-from experiments.jobs import discard_unfinished_uploads
 from experiments.materials import encoding
 from experiments.materials.readers import spreadsheets
 from experiments.models import Job, Upload
 from experiments.operation.job_runner import run
+from experiments.periodic import discard_unfinished_uploads
 from judgments.imports.jobs import import_later as import_judgments_later
 from tests import cast
 

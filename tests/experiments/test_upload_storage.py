@@ -14,9 +14,9 @@ from django.utils import timezone
 
 from experiments.intake import previews
 from experiments.intake.uploads import delete_stray_files, save_uploads, upload_quota
-from experiments.jobs import discard_unfinished_uploads
 from experiments.models import Job, MaterialSet, Upload
 from experiments.operation.job_runner import run
+from experiments.periodic import discard_unfinished_uploads
 from tests import cast
 from tools.doubles import s3, serving
 

@@ -61,9 +61,9 @@ def site(folder: Path, settings: dict[str, str]) -> Iterator[str]:
 def _wait(address: str, running: subprocess.Popen, log: Path) -> None:
     end = time.monotonic() + READY_S
     while time.monotonic() < end and running.poll() is None:
-        with suppress(OSError):
-            urllib.request.urlopen(f"{address}/health/ready", timeout=2).close()
-            return
+        with suppress(OSError), urllib.request.urlopen(f"{address}/demo/progress/", timeout=2) as demo:
+            if b'data-state="done"' in demo.read():
+                return
         time.sleep(0.5)
     sys.exit(f"The platform did not start:\n{log.read_text()[-2000:]}")
 

@@ -19,8 +19,8 @@ from experiments.intake.store import (
 )
 from experiments.materials.checks import check
 from experiments.materials.factors import parse_levels
-from experiments.materials.findings import REMEDIES, Report
-from experiments.materials.leaving_out import LEFT_OUT_FOR, leave_out
+from experiments.materials.findings import LEFT_OUT_FOR, REMEDIES, Report
+from experiments.materials.leaving_out import leave_out
 from experiments.materials.readers.detect import FORMATS, read_materials
 from experiments.materials.readers.layout import parse_split
 from experiments.materials.schema import parse_mapping

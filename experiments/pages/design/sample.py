@@ -13,7 +13,8 @@ from django.views.decorators.http import require_POST
 from analysis.text import plural
 from experiments.lists.build import get_design
 from experiments.materials.collection import Materials, pair_frame, sentence_frame
-from experiments.materials.leaving_out import LEFT_OUT_FOR, concerned_items
+from experiments.materials.findings import LEFT_OUT_FOR
+from experiments.materials.leaving_out import concerned_items
 from experiments.models import Experiment, MaterialSet
 from experiments.pages.access import get_locked_study
 from experiments.pages.design.forms import DesignForm, TargetForm

@@ -27,7 +27,7 @@ from experiments.intake.uploads import (
 )
 from experiments.materials.collection import Materials
 from experiments.materials.encoding import InferredEncoding
-from experiments.materials.leaving_out import LEFT_OUT_FOR
+from experiments.materials.findings import LEFT_OUT_FOR
 from experiments.materials.readers.detect import FORMATS
 from experiments.materials.readers.layout import SHOWN_ROWS
 from experiments.materials.schema import recognize_columns

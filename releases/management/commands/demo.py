@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from config.commands import ContractCommand
-from releases.demo import login_line, make_demo
+from releases.demo.login import login_line
 
 
 class Command(ContractCommand):
@@ -16,9 +16,22 @@ class Command(ContractCommand):
 
     def run(self, **options: Any) -> None:
         """Create what is missing; print how to log in if the demo is new."""
+        from rich.console import Console  # noqa: PLC0415
+        from rich.progress import Progress  # noqa: PLC0415
+
+        from releases.demo.make import make_demo  # noqa: PLC0415 (numerical libraries)
+
         began = time.perf_counter()
         quiet = options["json"] or options["verbosity"] == 0
-        demo = make_demo((lambda line: None) if quiet else self.stdout.write)
+        if not quiet:
+            self.stdout.write("Creating what is missing of the demo (once, about half a minute) ...")
+        with Progress(console=Console(stderr=True), disable=not self.wants_progress(options)) as bar:
+            task = bar.add_task("", total=None)
+            demo = make_demo(
+                lambda done, total, message: bar.update(
+                    task, completed=done, total=total, description=message
+                )
+            )
         if options["json"]:
             self.print_json(asdict(demo))
         elif not quiet and demo.is_new:

@@ -8,8 +8,8 @@ from django.test import Client
 from django.utils import timezone
 
 from experiments.accounts.login_sessions import browser_name
-from experiments.jobs import delete_expired_rows
 from experiments.models import LoginSession
+from experiments.periodic import delete_expired_rows
 from tests import cast
 
 pytestmark = pytest.mark.django_db

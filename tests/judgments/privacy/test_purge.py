@@ -9,8 +9,8 @@ from django.utils import timezone
 from config.job_queue import celery_settings
 from experiments.models import AuditEntry, Experiment
 from experiments.studies.lifecycle import close
-from judgments.jobs import purge_platform_ids
 from judgments.models import Judgment, PlatformIdentity, Submission
+from judgments.periodic import purge_platform_ids
 from tests import cast
 
 pytestmark = pytest.mark.django_db

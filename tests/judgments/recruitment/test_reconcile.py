@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from experiments.models import Job
 from judgments.models import PlatformIdentity, Session, Submission
-from judgments.recruitment.jobs import reconcile_campaigns
+from judgments.recruitment.periodic import reconcile_campaigns
 from judgments.recruitment.reconcile import reconcile
 from judgments.sessions.places import channel_places_left
 from tests import cast

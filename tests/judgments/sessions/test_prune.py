@@ -8,8 +8,8 @@ from django.utils import timezone
 from experiments.models import Design, ExperimentVersion, PlannedTrial
 from experiments.studies.lifecycle import freeze_preview, open_study
 from experiments.studies.rehearsals import rehearsals
-from judgments.jobs import prune_previews as scheduled
 from judgments.models import Judgment, Participant, Session
+from judgments.periodic import prune_previews as scheduled
 from judgments.sessions.enrollment import begin_preview
 from judgments.sessions.removal import prune_previews
 from tests import cast

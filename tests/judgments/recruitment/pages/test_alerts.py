@@ -11,7 +11,7 @@ from experiments.models import AuditEntry, Campaign
 from experiments.studies.history import old_and_new
 from judgments.models import Alert, AlertPreferences, AlertSettings, PlatformEvent, Session, Submission
 from judgments.recruitment import decisions
-from judgments.recruitment.jobs import check_balances, raise_alerts
+from judgments.recruitment.periodic import check_balances, raise_alerts
 from judgments.recruitment.prolific.webhooks import subscribe
 from tests import cast
 from tests.judgments.recruitment.pages.conftest import STUDY

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from config.job_queue import celery_settings
 from judgments.models import PlatformEvent, Submission
-from judgments.recruitment import jobs
+from judgments.recruitment import periodic
 from judgments.recruitment.credentials import decrypt_secrets
 from judgments.recruitment.prolific import webhooks
 from judgments.recruitment.prolific.webhooks import handle_events, subscribe, unsubscribe
@@ -99,8 +99,8 @@ def test_a_delivery_waits_for_no_broker_and_the_scheduled_task_handles_it(
     assert PlatformEvent.objects.get().handled_at is None
     entry = next(row for row in celery_settings.beat_schedule.values() if "platform_events" in row["task"])
     assert entry["schedule"] <= 60  # seconds until a researcher sees the change
-    assert entry["task"] == jobs.handle_platform_events.name
-    jobs.handle_platform_events()
+    assert entry["task"] == periodic.handle_platform_events.name
+    periodic.handle_platform_events()
     assert PlatformEvent.objects.get().handled_at
     assert Submission.objects.get().external_id == number
 

@@ -1,10 +1,11 @@
 """Periodic Celery tasks of recruitment."""
 
 from config.celery import app
+from experiments.models import Campaign
 from judgments.recruitment import decisions, reconcile
 from judgments.recruitment.alerts import mail
 from judgments.recruitment.alerts.evaluation import evaluate_all
-from judgments.recruitment.mturk.recruiter import grant_missing_qualifications
+from judgments.recruitment.mturk.external_question import MTURK
 from judgments.recruitment.prolific.groups import add_missing_members
 from judgments.recruitment.prolific.webhooks import handle_events
 
@@ -12,7 +13,10 @@ from judgments.recruitment.prolific.webhooks import handle_events
 @app.task(name="judgments.grant_qualifications")
 def grant_qualifications() -> None:
     """Exclude participants who saw materials from other campaigns of the same study on MTurk and Prolific."""
-    grant_missing_qualifications()
+    if Campaign.objects.filter(recruiter=MTURK).exists():
+        from judgments.recruitment.mturk.recruiter import grant_missing_qualifications  # noqa: PLC0415 (boto3)
+
+        grant_missing_qualifications()
     add_missing_members()
 
 
