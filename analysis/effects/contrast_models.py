@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import scipy.stats
+import scipy
 
 from ..agreement.bootstrap import cluster_sums, participant_intervals
 from ..mixed_models.cluster_robust import cluster_robust_logistic, penalized_logistic

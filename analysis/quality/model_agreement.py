@@ -127,7 +127,7 @@ def partial_r(first: Floats, second: Floats, *, given: Floats) -> float:
     --------
     >>> x = np.array([1.0, 2, 3, 4, 5])
     >>> round(partial_r(x, np.array([2.0, 1, 4, 3, 6]), given=np.array([1.0, 1, 2, 2, 2])), 3)
-    0.64
+    0.417
     """
     centred = [column - column.mean() for column in (first, second, given)]
     spread = float(centred[2] @ centred[2])

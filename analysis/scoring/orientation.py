@@ -34,16 +34,16 @@ def asks_for_sign(name: str) -> bool:
 
 
 def are_all_positive(values: Any) -> bool:
-    """Tell whether no finite value is below 0 and several are above, so that they are no log probabilities.
+    """Tell whether all finite values are above 0, so that they cannot be log probabilities.
 
     Examples
     --------
-    >>> are_all_positive([25.1, 36.2, 0.0, 9.5, 8.0]), are_all_positive([-1.0, 2.0, 3.0, 4.0])
+    >>> are_all_positive([25.1, 36.2, 8.0, 9.5]), are_all_positive([-1.0, 2.0, 3.0, 4.0])
     (True, False)
     """
     numbers = np.asarray(values, dtype=np.float64)
     finite = numbers[np.isfinite(numbers)]
-    return bool((finite > 0).sum() >= MIN_VALUES and (finite >= 0).all())
+    return len(finite) >= MIN_VALUES and bool((finite > 0).all())
 
 
 def is_unclear(name: str, values: Any = None) -> bool:

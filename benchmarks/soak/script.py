@@ -74,7 +74,7 @@ class Script(threading.Thread):
         answer = "no answer"
         with suppress(OSError, urllib.error.HTTPError):
             try:
-                with urllib.request.urlopen(request, timeout=TIMEOUT_S) as reply:  # noqa: S310
+                with urllib.request.urlopen(request, timeout=TIMEOUT_S) as reply:  # noqa: S310 - our server
                     text = reply.read().decode()
                     answer = str(reply.status)
                     return str(text)

@@ -16,7 +16,7 @@ from experiments.api.serializers import JobSerializer, ObjectField, PlainText
 from experiments.intake.previews import PURPOSE, Preview, import_later, needs_confirmation
 from experiments.intake.uploads import discard_uploads, find_batch, save_uploads
 from experiments.materials.encoding import CODECS
-from experiments.materials.leaving_out import LEFT_OUT_FOR
+from experiments.materials.findings import LEFT_OUT_FOR
 from experiments.materials.readers.detect import FORMATS
 from experiments.materials.readers.layout import SHOWN_ROWS, parse_split
 from experiments.materials.schema import parse_mapping

@@ -110,6 +110,7 @@ class MaskedScorer(TransformerScorer):
     """PLL(sentence) = Σ log p(token | the sentence with that token masked); its marks are not scored."""
 
     OPTIONS: ClassVar[tuple[Option, ...]] = (METHOD, WORDS, SPACE, *TOKEN_OPTIONS)
+    end: int | None = None  # the end of a sentence is not scored
     AUTO_CLASS = "AutoModelForMaskedLM"
     PREFIX = ""  # before the method's name
 

@@ -48,7 +48,9 @@ def send(client, study, kind, content, name="scores.csv", **fields):
     api = {"api scores": "api-runs", "api sets": "api-score-sets"}
     client.force_login(cast.ada())
     address = reverse({**page, **api}[kind], args=[study.slug])
-    form = {"file": SimpleUploadedFile(name, content), "name": "Mine", "method": "lp", **fields}
+    form = {"file": SimpleUploadedFile(name, content), **fields}
+    if kind != "api sets":
+        form |= {"name": "Mine", "method": "lp"}
     response = client.post(address, form)
     return response.status_code, response.content.decode().replace("&#x27;", "'")
 
