@@ -324,7 +324,7 @@ def main() -> int:
     try:
         broken = soak.run()
     finally:
-        for name in ("beat", "worker", "web", "broker", "database", "elsewhere"):
+        for name in ("worker", "web", "broker", "database", "elsewhere"):
             if name in services:
                 services[name].stop()
         soak.disk.remove()

@@ -131,11 +131,11 @@ def database(
 
 
 def platform(
-    port: int, environment: dict[str, str], folder: Path, *, only: Container[str] = ("web", "worker", "beat")
+    port: int, environment: dict[str, str], folder: Path, *, only: Container[str] = ("web", "worker")
 ) -> dict[str, Service]:
-    """Web server, worker and scheduler with the commands of `make run`."""
+    """Web server, and worker with the scheduler, with the commands of `make run`."""
     return {
-        name: Service(name, shlex.split(command), environment, folder / f"{name}.log")
+        name: Service(name, shlex.split(command.removeprefix("exec ")), environment, folder / f"{name}.log")
         for name, command in commands(port).items()
         if name in only
     }

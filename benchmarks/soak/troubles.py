@@ -19,12 +19,11 @@ KILLED = {  # name: service, whether one of its children
     "web master killed": ("web", False),
     "task worker killed": ("worker", False),
     "task process killed": ("worker", True),
-    "scheduler killed": ("beat", False),
     "broker killed": ("broker", False),
     "database killed": ("database", False),
     "database backend killed": ("database", True),
 }
-STARTS = ("database", "broker", "web", "worker", "beat")
+STARTS = ("database", "broker", "web", "worker")
 Happen = Callable[[], str]
 
 

@@ -117,9 +117,3 @@ def test_score_takes_the_sign_as_an_option(files):
         call_command("score", *arguments, stdout=StringIO())
     call_command("score", *arguments, "--sign", "lower", stdout=StringIO())
     assert pd.read_csv(files / "out.csv")["gpt2:lp"].tolist() == [-3, -9]
-
-
-def test_values_from_zero_upwards_are_no_log_probabilities_whatever_their_name(files):
-    (files / "scores.csv").write_text("sentence_id,gpt2\ng1,0\nb1,9\ng2,4\nb2,8\nx,7\n")
-    with pytest.raises(CommandError, match="no log probability is above 0.*--sign lower"):
-        compared(files)
