@@ -101,7 +101,7 @@ def encode(
     flags = flag_where(FLAG_EMPTY, [not row for row in ids]) | flag_where(FLAG_UNKNOWN, n_unk > 0)
     if max_tokens:
         flags |= flag_where(FLAG_TOO_LONG, [len(row) > max_tokens for row in ids])
-    normalised = _normalised(tokenizer, texts)
+    normalised = _normalize_texts(tokenizer, texts)
     flags |= flag_where(
         FLAG_NORMALISED,
         [after.strip() != text.strip() for after, text in zip(normalised, texts, strict=True)],
@@ -151,7 +151,7 @@ def read_tokens(
             ]
             for sentence, row, places in zip(encoded.sentences, encoded.ids, spans, strict=True)
         ],
-        _normalised(tokenizer, encoded.texts),
+        _normalize_texts(tokenizer, encoded.texts),
         tokens_differ(tokenizer, library_tokenizer, encoded.texts) if library_tokenizer is not None else [],
     )
 
@@ -198,7 +198,7 @@ def _token_words(text: str, offsets: Sequence[tuple[int, int]], rule: str) -> It
         yield word
 
 
-def _normalised(tokenizer: Any, texts: Sequence[str]) -> list[str]:
+def _normalize_texts(tokenizer: Any, texts: Sequence[str]) -> list[str]:
     """Return texts as the tokenizer changes their letters: case, accents, compatibility forms."""
     backend = getattr(tokenizer, "backend_tokenizer", None)
     normalizer = getattr(backend, "normalizer", None)

@@ -93,8 +93,8 @@ def check_sentences(
         *([_same_pairs(sentences, keys, members)] if members else []),
         _same_sentences(sentences, keys),
         _unknown(readings.unknown),
-        _changed(sentences, readings.normalised),
-        *_restored(sentences, readings),
+        _character_changes(sentences, readings.normalised),
+        *_round_trip_findings(sentences, readings),
         *_library(sentences, readings.is_library_other),
     ]
     return {"sentences": len(sentences), "findings": [finding._asdict() for finding in findings]}
@@ -138,7 +138,7 @@ def _unknown(unknown: Sequence[Sequence[str]]) -> Finding:
     return Finding("unknown", sum(bool(row) for row in unknown), len(unknown), examples)
 
 
-def _changed(sentences: Sequence[str], normalised: Sequence[str]) -> Finding:
+def _character_changes(sentences: Sequence[str], normalised: Sequence[str]) -> Finding:
     """Compare without white space, which tokenizers mark in different ways."""
     n, lost = 0, Counter[str]()
     for sentence, text in zip(sentences, normalised, strict=True):
@@ -150,7 +150,7 @@ def _changed(sentences: Sequence[str], normalised: Sequence[str]) -> Finding:
     return Finding("changed", n, len(sentences), examples)
 
 
-def _restored(sentences: Sequence[str], readings: Readings) -> list[Finding]:
+def _round_trip_findings(sentences: Sequence[str], readings: Readings) -> list[Finding]:
     """Compare sentences with the text of their tokens; changes of characters are reported by themselves."""
     if readings.restored is None:
         return []
