@@ -69,7 +69,7 @@ NOT_RUN: dict[str | tuple[str, str], str] = {
     "docs/how-to/treebank-pairs.md": "needs a treebank: tests/experiments/generation",
     "docs/how-to/compare-models.md": "trains a transformer (torch), takes scores made elsewhere",
     "docs/how-to/open-releases.md": "opens a release in other tools: test_opened_elsewhere.py",
-    "docs/models/depth.md": "needs a table of the reader's models: tests/analysis/comparison",
+    "docs/models/depth.md": "needs a table of the reader's models: neural/test_manual.py",
     "docs/reference/lexicon.md": "changes the lexicon in the checkout",
     (
         "docs/how-to/coming-from.md",
@@ -95,8 +95,8 @@ NOT_RUN: dict[str | tuple[str, str], str] = {
         "docs/how-to/publish-releases.md",
         "publish",
     ): "sends to a service: tests/releases/publishing, against doubles",
-    ("docs/models/scoring.md", "score"): "needs a model of the hub: tests/analysis/scoring",
-    ("docs/models/scoring.md", "train_unigram"): "needs a model of the hub: tests/analysis/scoring",
+    ("docs/models/scoring.md", "score"): "needs a model of the hub: neural/test_manual.py",
+    ("docs/models/scoring.md", "train_unigram"): "needs a model of the hub: neural/test_manual.py",
 }
 CONTROL = {"|", "||", "&&", "&", ";", ">", ">>", "<", "<<", "2>", "(", ")"}
 
