@@ -6,16 +6,18 @@ apply. Values are inserted as given: model defaults, ``auto_now`` and signals ar
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 from django.db import connection, models, transaction
 
+BATCH = 5_000  # rows per statement; the driver's wrapper keeps all rows of one
 _encode = json.JSONEncoder().encode
 
 
 def insert_rows(
-    model: type[models.Model], columns: Sequence[str], rows: Sequence[Sequence[Any]]
+    model: type[models.Model], columns: Sequence[str], rows: Iterable[Sequence[Any]]
 ) -> list[int]:
     """Insert rows inside the current transaction and return their ids, in order.
 
@@ -23,25 +25,27 @@ def insert_rows(
     """
     if not connection.in_atomic_block:
         raise transaction.TransactionManagementError("insert_rows works inside transaction.atomic() only")
-    if not rows:
-        return []
     table = model._meta.db_table
     names = [_column(model, "pk"), *(_column(model, name) for name in columns)]
     quoted = ", ".join(connection.ops.quote_name(name) for name in names)
-    ids = _reserve(table, names[0], len(rows))
-    complete_rows = _with_json(
-        ((row_id, *row) for row_id, row in zip(ids, rows, strict=True)),
-        [place for place, name in enumerate(columns, start=1) if _is_json(model, name)],
-    )
-    with connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
-            statement = f'COPY "{table}" ({quoted}) FROM STDIN'
-            with connection.wrap_database_errors, cursor.copy(statement) as copy:
-                for row in complete_rows:
-                    copy.write_row(row)
-        else:
-            placeholders = ", ".join(["%s"] * len(names))
-            cursor.executemany(f'INSERT INTO "{table}" ({quoted}) VALUES ({placeholders})', complete_rows)  # type: ignore[arg-type]  # an iterator saves a copy; the driver takes it
+    json_places = [place for place, name in enumerate(columns, start=1) if _is_json(model, name)]
+    ids: list[int] = []
+    remaining = iter(rows)
+    while batch := list(islice(remaining, BATCH)):
+        reserved = _reserve(table, names[0], len(batch))
+        complete_rows = [
+            _with_json([row_id, *row], json_places) for row_id, row in zip(reserved, batch, strict=True)
+        ]
+        ids += reserved
+        with connection.cursor() as cursor:
+            if connection.vendor == "postgresql":
+                statement = f'COPY "{table}" ({quoted}) FROM STDIN'
+                with connection.wrap_database_errors, cursor.copy(statement) as copy:
+                    for row in complete_rows:
+                        copy.write_row(row)
+            else:
+                placeholders = ", ".join(["%s"] * len(names))
+                cursor.executemany(f'INSERT INTO "{table}" ({quoted}) VALUES ({placeholders})', complete_rows)
     return ids
 
 
@@ -71,17 +75,9 @@ def _is_json(model: type[models.Model], name: str) -> bool:
     return isinstance(model._meta.get_field(name), models.JSONField)
 
 
-def _with_json(rows: Iterable[Sequence[Any]], places: Sequence[int]) -> Iterator[Sequence[Any]]:
+def _with_json(cells: list[Any], places: Sequence[int]) -> list[Any]:
     """Serialize the cells at these places, unless they are texts already."""
-    if not places:
-        yield from rows
-        return
-    for row in rows:
-        if any(type(row[place]) is not str for place in places):
-            cells = list(row)
-            for place in places:
-                if not isinstance(cells[place], str | None):
-                    cells[place] = _encode(cells[place]) if cells[place] != {} else "{}"
-            yield cells
-        else:
-            yield row
+    for place in places:
+        if not isinstance(cell := cells[place], str | None):
+            cells[place] = _encode(cell) if cell != {} else "{}"
+    return cells

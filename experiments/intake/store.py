@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
+from itertools import repeat
 from typing import Any
 
 import pandas as pd
@@ -148,7 +149,7 @@ def _fill(material_set: MaterialSet, materials: Materials, *, progress: Progress
     first_rows = sentences.drop_duplicates("item")
     total = len(first_rows) + len(sentences) + len(pairs)
     items = _insert(
-        Item, material_set, key=list(first_rows["item"]), paradigm=_ids(first_rows["paradigm"], paradigms)
+        Item, material_set, key=first_rows["item"].tolist(), paradigm=_ids(first_rows["paradigm"], paradigms)
     )
     progress(len(first_rows), total)
     names = (
@@ -158,19 +159,19 @@ def _fill(material_set: MaterialSet, materials: Materials, *, progress: Progress
     sentence_ids = _insert(
         Sentence,
         material_set,
-        key=list(sentences["sentence_id"]),
+        key=sentences["sentence_id"].tolist(),
         item=_ids(sentences["item"], items),
-        **{name: list(sentences[name]) for name in names},
+        **{name: sentences[name].tolist() for name in names},
     )
     progress(len(first_rows) + len(sentences), total)
     _insert(
         MinimalPair,
         material_set,
-        key=list(pairs["pair_id"]),
+        key=pairs["pair_id"].tolist(),
         paradigm=_ids(pairs["paradigm"], paradigms),
         good=_ids(pairs["good_id"], sentence_ids),
         bad=_ids(pairs["bad_id"], sentence_ids),
-        **{name: list(pairs[name]) for name in ("fields", "discard", "discard_reason")},
+        **{name: pairs[name].tolist() for name in ("fields", "discard", "discard_reason")},
     )
     progress(total, total)
 
@@ -181,8 +182,9 @@ def _ids(keys: Iterable[str], ids: dict[str, int]) -> list[int | None]:
 
 def _insert(model: type[models.Model], material_set: MaterialSet, **columns: list[Any]) -> dict[str, int]:
     """Insert one row per value of the columns; return the new ids by key."""
-    rows = [(material_set.pk, *row) for row in zip(*columns.values(), strict=True)]
-    return dict(zip(columns["key"], insert_rows(model, ["material_set", *columns], rows), strict=True))
+    keys = columns["key"]
+    rows = zip(repeat(material_set.pk, len(keys)), *columns.values(), strict=True)
+    return dict(zip(keys, insert_rows(model, ["material_set", *columns], rows), strict=True))
 
 
 def _paradigms(material_set: MaterialSet, materials: Materials) -> dict[str, int]:

@@ -46,12 +46,11 @@ STRAY: dict[str, tuple[Severity, re.Pattern[str], str]] = {
     "bidi": ("warning", re.compile("[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]"), "a direction mark"),
     "private_use": ("warning", re.compile("[\ue000-\uf8ff]"), "a private-use character"),
 }
-_ANY_STRAY = re.compile("|".join(pattern.pattern for _, pattern, _ in STRAY.values()))
 _BETWEEN = "\x1f"  # context and sentence, where both are compared
 LONG_TEXT = 300  # characters; more does not fit on a phone beside its answers
 LONG_WORD = 60  # letters
 SPACELESS_SCRIPTS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
-_STRAIGHT, _CURLY = re.compile("['\"]"), re.compile("[‘’“”]")
+_CURLY = re.compile("[‘’“”]")
 
 
 def normalize_text(text: str) -> str:
@@ -71,12 +70,12 @@ def stray_characters(text: str) -> Iterator[tuple[str, Severity, str]]:
         yield "edge_space", "warning", "space at its beginning or end"
     if "  " in text:
         yield "double_space", "note", "two spaces in a row"
-    if _STRAIGHT.search(text) and _CURLY.search(text):
-        yield "mixed_quotes", "warning", "straight and curly quotation marks in one sentence"
-    if not text.isascii() and not unicodedata.is_normalized("NFC", text):
-        yield "not_nfc", "warning", "letters that are not composed as in Unicode NFC"
-    if not _ANY_STRAY.search(text):
+    if text.isascii() and text.isprintable():
         return
+    if quote_style(text) == "mixed":
+        yield "mixed_quotes", "warning", "straight and curly quotation marks in one sentence"
+    if not unicodedata.is_normalized("NFC", text):
+        yield "not_nfc", "warning", "letters that are not composed as in Unicode NFC"
     for code, (severity, pattern, description) in STRAY.items():
         characters = sorted(set(pattern.findall(text)))
         if characters:
@@ -92,7 +91,8 @@ def quote_style(text: str) -> str:
     >>> quote_style("don't"), quote_style("don’t")
     ('straight', 'curly')
     """
-    straight, curly = bool(_STRAIGHT.search(text)), bool(_CURLY.search(text))
+    straight = "'" in text or '"' in text
+    curly = not text.isascii() and _CURLY.search(text) is not None
     return ("none", "curly", "straight", "mixed")[2 * straight + curly]
 
 
@@ -141,7 +141,10 @@ def _too_long(sentences: pd.DataFrame) -> Iterator[Finding]:
     limits = {name: field.max_length for name, field in SENTENCE_FIELDS.items() if field.max_length}
     limits["language"] = limits.pop("sentence_language")
     for name, limit in limits.items():
-        for row in _records(sentences[sentences[name].str.len() > limit]):
+        is_long = [len(cell) > limit for cell in sentences[name].tolist()]
+        if not any(is_long):
+            continue
+        for row in _records(sentences[is_long]):
             message = f"column {name!r}: {len(row[name])} characters, at most {limit} can be stored."
             yield Finding("error", "too_long", message, row["file"], row["row"], (row["sentence_id"],))
 
@@ -160,7 +163,8 @@ def _has_text(compared: pd.Series) -> "pd.Series[bool]":
 
 def _same_string(sentences: pd.DataFrame) -> Iterator[Finding]:
     """One string under several ids; a warning where its expected status differs."""
-    repeated = sentences[sentences["compared"].duplicated(keep=False) & _has_text(sentences["compared"])]
+    repeated = sentences[sentences["compared"].duplicated(keep=False)]
+    repeated = repeated[_has_text(repeated["compared"])]
     for text, rows in repeated.groupby("compared", sort=False):
         ids = tuple(rows["sentence_id"])
         conflicting = {ACCEPTABLE, UNACCEPTABLE} <= set(rows["expected"])
@@ -190,7 +194,11 @@ def _duplicate_cells(sentences: pd.DataFrame) -> Iterator[Finding]:
 def _holes(sentences: pd.DataFrame) -> Iterator[Finding]:
     """Items that lack a condition which the paradigm's other items with their conditions have."""
     cells = _cells(sentences)
-    links = list(_neighbours(cells.drop_duplicates(["item", "condition"])))
+    once = cells.drop_duplicates(["item", "condition"])
+    n_conditions = once.groupby("paradigm")["condition"].transform("nunique")
+    if (once.groupby("item")["condition"].transform("size") == n_conditions).all():
+        return  # a fast no for large files
+    links = dict.fromkeys(_neighbours(once))
     designs = joined_groups(dict.fromkeys(cells["condition"]), links) if links else {}
     design = [designs.get(condition, "") for condition in cells["condition"]]
     groups = cells.assign(design=design).groupby(["paradigm", "design"], sort=False)
@@ -243,7 +251,7 @@ def _stray(sentences: pd.DataFrame) -> Iterator[Finding]:
     for name, text, context, file, row in zip(*columns, strict=True):
         for code, severity, description in stray_characters(text):
             yield Finding(severity, code, f"sentence {name} has {description}.", file, row, (name,))
-        for code, severity, description in stray_characters(context):
+        for code, severity, description in stray_characters(context) if context else ():
             message = f"the context of sentence {name} has {description}."
             yield Finding(severity, code, message, file, row, (name,))
 
@@ -263,7 +271,7 @@ def _control_in_names(sentences: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _dicts(sentences: pd.DataFrame) -> list[list[dict[str, Any]]]:
-    return [sentences[name].tolist() for name in ("factors", "attributes")]
+    return [[cells for cells in sentences[name] if cells] for name in ("factors", "attributes")]
 
 
 _ESCAPED_CONTROL = re.compile(r"\\u00[01]|\\[bfr]|\x7f")
@@ -288,6 +296,8 @@ def _long_texts(sentences: pd.DataFrame) -> Iterator[Finding]:
         if len(text) > LONG_TEXT:
             message = f"sentence {name} has {len(text)} characters, more than {LONG_TEXT}."
             yield Finding("warning", "long_text", message, file, row, (name,))
+        if len(text) <= LONG_WORD:
+            continue
         longest = max(text.split(), key=len, default="")
         # Scripts without spaces have no words to count here.
         if len(longest) > LONG_WORD and not SPACELESS_SCRIPTS.search(longest):
@@ -329,7 +339,8 @@ def _groups_differ(sentences: pd.DataFrame) -> Iterator[Finding]:
 
 def _identical_members(pairs: pd.DataFrame) -> Iterator[Finding]:
     """Pairs of one sentence twice; only a note where the source has discarded the pair."""
-    for row in _records(pairs[(pairs["good"] == pairs["bad"]) & _has_text(pairs["good"])]):
+    same = pairs[pairs["good"] == pairs["bad"]]
+    for row in _records(same[_has_text(same["good"])]):
         message = f"both members of pair {row['pair_id']} read {row['good'].rpartition(_BETWEEN)[2]!r}"
         place = (row["file"], row["row"], (row["pair_id"],))
         if row["discard"]:
@@ -345,7 +356,8 @@ def _same_id(pairs: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _duplicate_pairs(pairs: pd.DataFrame) -> Iterator[Finding]:
-    repeated = pairs[pairs.duplicated(["good", "bad"], keep=False) & _has_text(pairs["good"])]
+    repeated = pairs[pairs.duplicated(["good", "bad"], keep=False)]
+    repeated = repeated[_has_text(repeated["good"])]
     for _, rows in repeated.groupby(["good", "bad"], sort=False):
         ids, second = tuple(rows["pair_id"]), rows.iloc[1]
         message = f"{len(ids)} pairs have the same two sentences: {', '.join(ids[:4])}."

@@ -45,7 +45,9 @@ def declared_markup(attributes: Any) -> str:
     >>> declared_markup({"Markup": " Inline "})
     'inline'
     """
-    values = (value for name, value in (attributes or {}).items() if str(name).strip().lower() == COLUMN)
+    if not attributes:
+        return ""
+    values = (value for name, value in attributes.items() if str(name).strip().lower() == COLUMN)
     return str(next(values, "")).strip().lower()
 
 

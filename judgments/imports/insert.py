@@ -209,8 +209,8 @@ def insert_sessions(
 
 
 def _insert(stored: "Stored", trials: pd.DataFrame, sessions: dict[str, int]) -> None:
-    ids = insert_rows(Trial, TRIAL_FIELDS, list(stored.trial_rows(trials, sessions)))
-    insert_rows(Judgment, ("trial", *JUDGMENT_FIELDS), list(stored.judgment_rows(trials, ids)))
+    ids = insert_rows(Trial, TRIAL_FIELDS, stored.trial_rows(trials, sessions))
+    insert_rows(Judgment, ("trial", *JUDGMENT_FIELDS), stored.judgment_rows(trials, ids))
 
 
 def _lists(version: ExperimentVersion, sessions: pd.DataFrame, trials: pd.DataFrame) -> dict[str, int]:
