@@ -8,6 +8,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from .criteria import DELTAS, FloatArray, Signs, adc_counts, adc_shares, as_floats
+from .intervals import FOLDS, cluster_folds
 
 PERMUTATIONS = 1_000
 
@@ -127,9 +128,6 @@ def skill(
     return skills
 
 
-FOLDS = 10
-
-
 def recalibrated_delta(
     human_delta: npt.ArrayLike, model_delta: npt.ArrayLike, clusters: pd.Series, *, folds: int = FOLDS
 ) -> FloatArray:
@@ -149,10 +147,8 @@ def recalibrated_delta(
     human, model = as_floats(human_delta), as_floats(model_delta)
     complete = ~(np.isnan(human) | np.isnan(model))
     predicted = np.full(human.shape, np.nan)
-    sizes = clusters[complete].value_counts()
-    fold_of = {name: place % folds for place, name in enumerate(sizes.index)}
-    fold = clusters.map(fold_of).to_numpy()
-    for part in range(min(folds, len(sizes))):
+    fold = cluster_folds(clusters.where(complete), folds=folds)
+    for part in np.unique(fold[complete]):
         is_held_out = complete & (fold == part)
         is_fitted = complete & (fold != part)
         # Standardizing leaves rounding errors in differences that are equal: no line goes through them.
@@ -174,10 +170,9 @@ def held_out_mean(human_delta: npt.ArrayLike, clusters: pd.Series, *, folds: int
     """
     human = as_floats(human_delta)
     labeled = ~np.isnan(human)
-    sizes = clusters[labeled].value_counts()
-    fold = clusters.map({name: place % folds for place, name in enumerate(sizes.index)}).to_numpy()
+    fold = cluster_folds(clusters.where(labeled), folds=folds)
     predicted = np.full(human.shape, np.nan)
-    for part in range(min(folds, len(sizes))):
+    for part in np.unique(fold[labeled]):
         outside = labeled & (fold != part)
         if outside.any():
             predicted[labeled & (fold == part)] = human[outside].mean()

@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from ..errors import BadInput
+from ..files import read_table
+from ..scoring.conventions import COUNTED
 from ..scoring.orientation import lower_columns, refuse_unknown_columns
 from ..table_forms import SENTENCES, Form, numbers_in, read_form, refuse_empty, refuse_repeats
 from .ceilings.responses import counted_judgments
@@ -95,6 +98,22 @@ def read_scores(paths: Sequence[str | Path], *, signs: Mapping[str, str] | None 
     joined = joined.reset_index(drop=True)
     joined.attrs["negated"] = negated
     return joined
+
+
+def read_counts(paths: Sequence[str | Path], records: Sequence[Mapping[str, Any]]) -> pd.DataFrame | None:
+    """Read the log probabilities and lengths that ``score`` wrote beside its files; None where it wrote none.
+
+    ``records`` are of :func:`obelus.scoring.conventions.recorded_specs`. ``model`` is the column of scores.
+    """
+    parts = []
+    for path, record in zip(map(Path, paths), records, strict=True):
+        file = path.with_suffix(COUNTED)
+        if record.get("columns") and file.exists():
+            counts = read_table(file)
+            if "unigram_logprob" not in counts:
+                counts = counts.assign(unigram_logprob=float("nan"))
+            parts += [counts.assign(model=model) for model in record["columns"]]
+    return pd.concat(parts, ignore_index=True) if parts else None
 
 
 def read_judgments(path: str | Path) -> pd.DataFrame:

@@ -56,6 +56,22 @@ def pair_clusters(pairs: pd.DataFrame) -> pd.Series:
     return pd.Series([f"family {label}" for label in component[good]], index=pairs.index, dtype=object)
 
 
+FOLDS = 10
+
+
+def cluster_folds(clusters: pd.Series, *, folds: int = FOLDS) -> npt.NDArray[np.float64]:
+    """Return the fold of each row: whole clusters, dealt out from the largest; NaN without a cluster.
+
+    Examples
+    --------
+    >>> cluster_folds(pd.Series(["x", "y", "y", "z"]), folds=2).tolist()
+    [1.0, 0.0, 0.0, 0.0]
+    """
+    sizes = clusters.value_counts()
+    fold_of = {name: float(place % folds) for place, name in enumerate(sizes.index)}
+    return clusters.map(fold_of).to_numpy(dtype=np.float64)
+
+
 def cluster_sums(
     clusters: pd.Series, values: npt.NDArray[np.float64]
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:

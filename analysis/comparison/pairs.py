@@ -25,6 +25,8 @@ class PairTable(NotebookResult):
     model_delta: pd.DataFrame
     prefers_good: pd.DataFrame
     clusters: pd.Series
+    human_scores: pd.Series
+    """Human scores by sentence."""
     already_standardized: bool = False
 
     @property
@@ -95,6 +97,7 @@ def pair_table(
         model_delta,
         (prefers > 0).astype(float).where(prefers.notna()),
         pair_clusters(pairs),
+        people,
         already_standardized,
     )
 

@@ -13,7 +13,6 @@ from ..multiple_tests import simultaneous_level
 from ..reliability.halves import NoiseCeiling
 from .adc_curve import adc_area
 from .baselines import (
-    FOLDS,
     PERMUTATIONS,
     Constant,
     constant_baseline,
@@ -26,7 +25,7 @@ from .ceilings.human import HumanCeiling, human_ceiling
 from .ceilings.noise import correlation_ceilings
 from .correlation import association, correlation_rows
 from .criteria import Signs, acceptability_delta_criterion, adc_shares
-from .intervals import FEWEST_CLUSTERS, cluster_basis, cluster_intervals, correlation_interval
+from .intervals import FEWEST_CLUSTERS, FOLDS, cluster_basis, cluster_intervals, correlation_interval
 from .joint_intervals import HALF_SAMPLES, CeilingIntervals, JointIntervals, joint_intervals
 from .model_differences import blimp_differences, model_differences
 from .pairs import PairTable, left_out, pair_table, standardization

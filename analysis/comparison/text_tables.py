@@ -238,6 +238,18 @@ def _tables(document: dict[str, Any]) -> Iterable[tuple[str, Sequence[str], list
         ],
     )  # fmt: skip
     yield (
+        "Linking functions (r of human scores, predicted from other items)",
+        ("model", "function", "n", "r fitted", "r", "95 %", "β", "95 %", "γ", "95 %", "status"),
+        [
+            (
+                row["model"], row["function"], row["n"], row["r"], row["r_cross_validated"], _bounds(row),
+                row["beta"], _bounds(row, "beta_low", "beta_high"), row["gamma"],
+                _bounds(row, "gamma_low", "gamma_high"), row["status"],
+            )
+            for row in document["linking"]
+        ],
+    )  # fmt: skip
+    yield (
         "Shallow predictors of being right",
         ("predictor", "", "n", "r", "95 %", "status"),
         [
@@ -290,7 +302,7 @@ def _tables(document: dict[str, Any]) -> Iterable[tuple[str, Sequence[str], list
     )
 
 
-def _bounds(row: dict[str, Any]) -> str:
-    if row.get("ci_low") is None or row.get("ci_high") is None:
+def _bounds(row: dict[str, Any], low: str = "ci_low", high: str = "ci_high") -> str:
+    if row.get(low) is None or row.get(high) is None:
         return "–"
-    return f"{row['ci_low']:.3f} {row['ci_high']:.3f}"
+    return f"{row[low]:.3f} {row[high]:.3f}"

@@ -464,6 +464,17 @@ def leaderboard_finding(rows: list[dict[str, Any]], key: str, title: str) -> str
     return f"{first['model']} is {of} by {title}: {decimal(first[key])}{ends}{beside}{rank}."
 
 
+LINK_NAMES = {
+    "lp": "log probability",
+    "meanlp": "mean log probability",
+    "penlp": "PenLP",
+    "slor": "SLOR",
+    "morcela_length": "MORCELA with the length term alone",
+    "morcela_unigram": "MORCELA with the unigram term alone",
+    "morcela": "MORCELA",
+}
+
+
 def depth_finding(name: str, depth: dict[str, Any], report: dict[str, Any]) -> str:
     """Write the main number of one section of an in-depth comparison; empty where it has no rows.
 
@@ -544,6 +555,21 @@ def _tests_finding(depth: dict[str, Any], report: dict[str, Any]) -> str:
     )
 
 
+def _linking_finding(depth: dict[str, Any], report: dict[str, Any]) -> str:
+    rows = [row for row in depth["linking"] if row["r_cross_validated"] is not None]
+    if not rows:
+        return ""
+    best = max(rows, key=lambda row: float(row["r_cross_validated"]))
+    text = (
+        f"Human scores follow those of {best['model']} best by {LINK_NAMES[best['function']]}: "
+        f"r = {decimal(best['r_cross_validated'], 2)}{interval(best['ci_low'], best['ci_high'])}"
+    )
+    if best["gain"] is not None:
+        ends = interval(best["gain_low"], best["gain_high"])
+        text += f" for other items, {decimal(best['gain'], 2)} above SLOR{ends}"
+    return f"{text}; the highest of {plural(len(rows), 'function')}, chosen afterwards."
+
+
 def _predictors_finding(depth: dict[str, Any], report: dict[str, Any]) -> str:
     rows = [row for row in depth["predictors"] if row["r"] is not None]
     if not rows:
@@ -622,6 +648,7 @@ DEPTH_FINDINGS: dict[str, Callable[[dict[str, Any], dict[str, Any]], str]] = {
     "correlations": _correlations_finding,
     "curves": _curves_finding,
     "tests": _tests_finding,
+    "linking": _linking_finding,
     "predictors": _predictors_finding,
     "prefixes": _prefixes_finding,
     "learning": _learning_finding,

@@ -23,6 +23,7 @@ from releases.gold.storage import read, release_table
 from releases.material_frames import score_table
 from releases.models import Comparison, Release, ScoringRun, model_names
 from releases.scoring.runs import run_records
+from releases.scoring.stored_scores import count_table
 from releases.scoring.training_metadata import run_roster
 
 COMPARE = "releases.compare"
@@ -122,7 +123,7 @@ def compare(comparison: Comparison) -> dict[str, Any]:
     return document | {
         "scoring": run_records(runs, model_names(runs)),
         "parting": largest_differences(table, release_table(release, "sentences.csv")),
-        "depth": depth_document(table, models=models, **conventions),
+        "depth": depth_document(table, models=models, counts=count_table(runs), **conventions),
     }
 
 

@@ -79,6 +79,7 @@ FINDINGS = {
     "correlations": f"The differences of bright correlate with people's by {HIGHEST}",
     "curves": "At δ = 0.5 the ADC of ",
     "tests": "The accuracy of bright is ",
+    "linking": "Human scores follow those of ",
 }
 
 
@@ -144,7 +145,7 @@ def test_page_command_and_api_give_the_same_depth(comparison, ada, tmp_path):
         "--in-depth", "--json", stdout=out,
     )  # fmt: skip
     printed = json.loads(out.getvalue())["depth"]
-    for part in ("correlations", "tests", "predictors", "decisions", "learning", "prefixes"):
+    for part in ("correlations", "tests", "linking", "predictors", "decisions", "learning", "prefixes"):
         assert _rounded(printed[part]) == _rounded(depth[part]), part
 
 
@@ -226,6 +227,23 @@ def test_prefix_scores_come_from_an_ngram_model_and_are_shown_beside_whole_sente
     assert re.search(
         r"By two prefix, bigram gets 100.0.% of pairs right \(95.%.CI .*, by whole sentences ", page
     )
+
+
+def test_linking_functions_use_unigrams_of_runs_that_were_scored_by_log_probability_alone(ada, tmp_path):
+    study = judged_study(task="likert", people=7)
+    words = [sentence.words.lower().rstrip(".").split() for sentence in study.materials.sentences.all()]
+    write_arpa(train_model(words + words[::2], order=2), tmp_path / "two.arpa")
+    model_file = ContentFile((tmp_path / "two.arpa").read_bytes(), "two.arpa")
+    run = request_scoring(study, model_file, name="bigram", user=cast.ada())
+    job_runner.run(run.job_id)
+    run.refresh_from_db()
+    uploaded = scored(study, "bright")
+    comparison = compared(ready_release(study), [run, uploaded])
+    rows = {(row["model"], row["function"]): row for row in comparison.report["depth"]["linking"]}
+    assert rows["bigram", "slor"]["r"] is not None
+    assert rows["bright", "slor"]["status"] == "no_length"
+    page = ada.get(reverse("study-depth", args=[study.slug, comparison.pk, "linking"])).content.decode()
+    assert "MORCELA" in page and "The number of tokens is not known" in page
 
 
 def test_a_prefix_method_without_its_pairs_reports_the_requirement(tmp_path):

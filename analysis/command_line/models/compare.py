@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from ...comparison.files import read_human, read_judgments, read_pairs, read_scores
+from ...comparison.files import read_counts, read_human, read_judgments, read_pairs, read_scores
 from ...comparison.in_depth.models import read_roster
 from ...comparison.in_depth.report import depth_document
 from ...comparison.pairs import pair_table
@@ -67,8 +67,8 @@ class FileComparison(CommandOutput):
         parser.add_argument(
             "--in-depth",
             action="store_true",
-            help="also correlations, curves, tests, shallow predictors, prefix methods, learning curves, "
-            "filtered training, decisions; the key depth of the document",
+            help="also correlations, curves, tests, linking functions, shallow predictors, prefix methods, "
+            "learning curves, filtered training, decisions; the key depth of the document",
         )
         parser.add_argument(
             "--by-paradigm", action="store_true", help="also the share of pairs right in each paradigm"
@@ -102,10 +102,11 @@ class FileComparison(CommandOutput):
         }
         table = pair_table(human, pairs, scores, already_standardized=options["already_standardized"])
         document = comparison_document(table, constants=options["constant"], **conventions)
-        if options["in_depth"]:
-            document["depth"] = depth_document(table, models=models, **conventions)
-        document["negated"] = scores.attrs["negated"]
         document["scoring"] = recorded_specs(options["scores"], columns=list(scores.columns))
+        if options["in_depth"]:
+            counts = read_counts(options["scores"], document["scoring"])
+            document["depth"] = depth_document(table, models=models, counts=counts, **conventions)
+        document["negated"] = scores.attrs["negated"]
         if options["json"]:
             self.print_json(document)
         else:

@@ -9,11 +9,12 @@ import pandas as pd
 from ..adc_curve import CURVE_PERMUTATIONS, DELTA_MAX, all_curves
 from ..ceilings.noise import SPLITS, correlation_ceilings, people_right
 from ..criteria import DELTAS, Signs
-from ..intervals import FEWEST_CLUSTERS, cluster_basis
+from ..intervals import FEWEST_CLUSTERS, FOLDS, cluster_basis
 from ..model_differences import model_tests
 from ..pairs import PairTable, pair_table
 from .filtered_training import filtered_training
 from .learning_curves import learning_curves
+from .linking import linking_functions
 from .matrices import (
     delta_matrix,
     paradigm_accuracies,
@@ -25,7 +26,8 @@ from .prefixes import prefix_methods
 from .thresholds import decision_rows
 
 SECTIONS = (
-    "correlations", "curves", "tests", "predictors", "prefixes", "learning", "filtered", "decisions"
+    "correlations", "curves", "tests", "linking", "predictors", "prefixes", "learning", "filtered",
+    "decisions",
 )  # fmt: skip
 
 
@@ -39,13 +41,15 @@ def depth_report(
     signs: Signs = "strict",
     deltas: Sequence[float] = DELTAS,
     judgments: pd.DataFrame | None = None,
+    counts: pd.DataFrame | None = None,
     seed: int = 0,
 ) -> dict[str, Any]:
     """Compare models with humans in depth: correlations, curves, tests, predictors, training, decisions.
 
     ``human`` and ``scores`` as for :func:`obelus.comparison.report.compare_report`; ``pairs`` may also
     have ``paradigm``, ``phenomenon``, ``sentence_good``, ``dependency_length`` and ``attractor``;
-    ``models`` is the metadata from :func:`obelus.comparison.in_depth.models.roster`.
+    ``models`` is the metadata from :func:`obelus.comparison.in_depth.models.roster`, ``counts`` log
+    probabilities and lengths for :func:`obelus.comparison.in_depth.linking.linking_functions`.
 
     Notes
     -----
@@ -62,6 +66,7 @@ def depth_report(
         signs=signs,
         deltas=deltas,
         judgments=judgments,
+        counts=counts,
         seed=seed,
     )
 
@@ -73,6 +78,7 @@ def depth_document(
     signs: Signs = "strict",
     deltas: Sequence[float] = DELTAS,
     judgments: pd.DataFrame | None = None,
+    counts: pd.DataFrame | None = None,
     seed: int = 0,
 ) -> dict[str, Any]:
     """Compare models with humans in depth on joined pairs; the document of :func:`depth_report`."""
@@ -102,6 +108,7 @@ def depth_document(
         },
         "curves": all_curves(table, signs=signs, judgments=judgments, rng=rng("curves")),
         "tests": model_tests(table, deltas=deltas, signs=signs, rng=rng("tests")),
+        "linking": linking_functions(table, metadata, counts),
         "predictors": shallow_predictors(table, metadata),
         "prefixes": prefix_methods(table, metadata, rng=rng("prefixes")),
         "learning": learning_curves(table, metadata, people),
@@ -124,6 +131,8 @@ def _conventions(table: PairTable, *, signs: Signs, seed: int) -> dict[str, Any]
         "ceilings": f"root of split-half reliability, Spearman-Brown, {SPLITS} splits within list",
         "curves": f"grid to δ = {DELTA_MAX:g}; chance: {CURVE_PERMUTATIONS} permutations of a model's scores",
         "recalibrated": "Δh on Δlm fitted on the other clusters, 10 folds",
+        "linking": f"least squares over the members of pairs; r of predictions from the other items, {FOLDS} "
+        "folds; β and γ by Fieller, jackknife over clusters",
         "predictors": "up to 8 values or 5 bins of equal size, Wilson; perplexity by white-space words",
         "learning": "least squares on log2 tokens, models as units; Fieller's interval",
         "filtered": "points; Welch interval over seeds",

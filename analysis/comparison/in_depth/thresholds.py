@@ -8,9 +8,8 @@ import pandas as pd
 
 from ..ceilings.responses import target_mask
 from ..criteria import FloatArray, matthews_correlation
+from ..intervals import FOLDS, cluster_folds
 from ..pairs import PairTable
-
-FOLDS = 10
 
 
 def decision_rows(table: PairTable, judgments: pd.DataFrame | None) -> list[dict[str, Any]]:
@@ -62,11 +61,10 @@ def cross_validated_decisions(
     label = np.asarray(labels, dtype=np.float64)
     score = np.asarray(scores, dtype=np.float64)
     complete = ~(np.isnan(label) | np.isnan(score))
-    sizes = families[complete].value_counts()
-    fold = families.map({name: place % folds for place, name in enumerate(sizes.index)}).to_numpy()
+    fold = cluster_folds(families.where(complete), folds=folds)
     decided = np.full(label.shape, np.nan)
     thresholds = []
-    for part in range(min(folds, len(sizes))):
+    for part in np.unique(fold[complete]):
         is_fitted, is_held_out = complete & (fold != part), complete & (fold == part)
         threshold = best_threshold(label[is_fitted], score[is_fitted])
         if threshold is not None:

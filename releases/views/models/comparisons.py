@@ -55,6 +55,7 @@ SECTIONS = {
     "correlations": "Correlations",
     "curves": "ADC curves",
     "tests": "Two models",
+    "linking": "Linking functions",
     "predictors": "Shallow predictors",
     "prefixes": "Prefix methods",
     "learning": "Learning curves",

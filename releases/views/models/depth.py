@@ -6,7 +6,8 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
-from analysis.report.page_findings import depth_finding
+from analysis.comparison.in_depth.linking import FORMULAS, REASONS
+from analysis.report.page_findings import LINK_NAMES, depth_finding
 from experiments.models import Experiment
 from releases.comparison.compare import list_comparisons
 from releases.models import Comparison
@@ -206,6 +207,27 @@ def _tests(comparison: Comparison, depth: dict[str, Any]) -> dict[str, Any]:
     return {"criteria": [{"name": name, "rows": rows} for name, rows in grouped.items()]}
 
 
+def _linking(comparison: Comparison, depth: dict[str, Any]) -> dict[str, Any]:
+    grouped: dict[str, list[dict[str, Any]]] = {}
+    for row in depth.get("linking", []):
+        about = {"title": LINK_NAMES[row["function"]], "formula": FORMULAS[row["function"]]}
+        grouped.setdefault(row["model"], []).append({**row, **about})
+    models = [
+        {
+            "name": name,
+            "rows": [row for row in rows if row["r"] is not None],
+            "reasons": status_reasons(rows, REASONS),
+        }
+        for name, rows in grouped.items()
+    ]
+    return {"linked_models": models}
+
+
+def status_reasons(rows: list[dict[str, Any]], reasons: dict[str, str]) -> list[str]:
+    """Return a sentence for each status of rows that has one, in the order of the rows."""
+    return [reasons[status] for status in dict.fromkeys(row["status"] for row in rows) if status in reasons]
+
+
 def _predictors(comparison: Comparison, depth: dict[str, Any]) -> dict[str, Any]:
     grouped: dict[str, list[dict[str, Any]]] = {}
     for row in depth["predictors"]:
@@ -256,6 +278,7 @@ MAKERS = {
     "correlations": _correlations,
     "curves": _curves,
     "tests": _tests,
+    "linking": _linking,
     "predictors": _predictors,
     "prefixes": _prefixes,
     "learning": _learning,

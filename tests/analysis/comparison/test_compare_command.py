@@ -10,6 +10,8 @@ from typing import NamedTuple
 import pytest
 from django.core.management import CommandError, call_command, load_command_class
 
+from analysis.ngrams import train_model, write_arpa
+
 ROOT = Path(__file__).resolve().parents[3]
 HUMAN = "sentence_id,score\ng1,1.0\nb1,-0.6\ng2,0.8\nb2,-1.0\ng3,0.5\nb3,\n"
 PAIRS = "pair_id,good_id,bad_id,paradigm\np1,g1,b1,x\np2,g2,b2,x\np3,g3,b3,y\n"
@@ -203,3 +205,18 @@ def test_a_releases_forced_choices_give_the_ceiling_as_they_are(manage, folder):
     ceiling = document["baselines"]["human_ceiling"]
     assert (ceiling["status"], ceiling["basis"], ceiling["participants"]) == ("ok", "forced_choice", 8)
     assert "5" in document["models"][0]["skill"]
+
+
+def test_in_depth_reads_the_counts_that_score_wrote_beside_its_scores(manage, folder):
+    sentences = "sentence_id,sentence\ng1,a b c\nb1,b b a\ng2,a c\nb2,c c b a\ng3,b c a a b\nb3,c b\n"
+    (folder / "sentences.csv").write_text(sentences)
+    text = [line.partition(",")[2].split() for line in sentences.splitlines()[1:]]
+    write_arpa(train_model(text + text[::2], order=2), folder / "two.arpa")
+    manage("score", "arpa:two.arpa", "--sentences", "sentences.csv", "--to", "two.csv")
+    words = ("compare", "--human", "human.csv", "--pairs", "pairs.csv", "--scores", "two.csv", "--in-depth")
+    rows = json.loads(manage(*words, "--json").stdout)["depth"]["linking"]
+    assert {row["model"] for row in rows} == {"two"}
+    assert next(row for row in rows if row["function"] == "slor")["r"] is not None
+    (folder / "two.counts.parquet").unlink()
+    rows = json.loads(manage(*words, "--json").stdout)["depth"]["linking"]
+    assert next(row for row in rows if row["function"] == "slor")["status"] == "no_length"
