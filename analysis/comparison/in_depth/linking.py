@@ -39,6 +39,7 @@ REASONS = {
     "no_unigram": "The unigram probabilities are not known: score the model by slor too.",
     "no_data": "No member of a pair has both a human score and a score of this model.",
     "no_variation": "Human scores, or the terms of a function, do not vary enough to fit it.",
+    "too_few_items": "Too few items to predict some of them from the others.",
     "too_few": "Fewer than five clusters of pairs: no intervals.",
     "not_estimable": "The weight of log p may be 0, so that β and γ, divided by it, have no interval.",
 }
@@ -94,8 +95,8 @@ def linking_functions(
     of human scores with the function fitted to all), ``r_cross_validated`` with ``ci_low`` and ``ci_high``,
     ``beta``, ``gamma`` and their ``_low`` and ``_high``, ``gain`` over SLOR in cross-validated r with
     ``gain_low`` and ``gain_high``, and ``status``: ``ok``, ``no_logprob``, ``no_length``, ``no_unigram``,
-    ``no_data``, ``no_variation``, ``too_few`` (below five clusters: no intervals) or ``not_estimable``
-    (the weight of log p may be 0, so β and γ have no interval).
+    ``no_data``, ``no_variation``, ``too_few_items``, ``too_few`` (below five clusters: no intervals) or
+    ``not_estimable`` (the weight of log p may be 0, so β and γ have no interval).
 
     MORCELA = (log p - β log p_u + γ) / tokens, fitted by least squares as a (log p / tokens) +
     b (log p_u / tokens) + c / tokens + d; β = -b / a, γ = c / a. SLOR has β = 1, γ = 0;
@@ -206,10 +207,11 @@ def _link_row(sentences: pd.DataFrame, link: Link) -> tuple[dict[str, Any], Floa
     else:
         predicted[complete] = design[:, 1]
         r = pearson_r(human, design[:, 1])
-    is_predicted = complete & ~np.isnan(predicted)
-    if not is_predicted.any():
-        return row | {"status": "too_few"}, predicted
-    held_out = pearson_r(sentences["human"].to_numpy(dtype=np.float64)[is_predicted], predicted[is_predicted])
+    is_predicted = ~np.isnan(predicted[complete])
+    pairs = human[is_predicted], predicted[complete][is_predicted]
+    if not is_predicted.any() or min(np.ptp(values) for values in pairs) == 0:
+        return row | {"status": "too_few_items"}, np.full(len(sentences), np.nan)
+    held_out = pearson_r(*pairs)
     low, high = correlation_interval(
         sentences["cluster"], sentences["human"].to_numpy(dtype=np.float64), predicted
     )
