@@ -30,7 +30,9 @@ class LatentLabels:
 
 
 @dataclass(frozen=True)
-class _Answers:
+class CodedAnswers:
+    """Items, annotators and labels of the answers as codes; missing answers are left out."""
+
     item: Codes
     person: Codes
     label: Codes
@@ -39,7 +41,8 @@ class _Answers:
     labels: list[str]
 
     @classmethod
-    def of(cls, answers: pd.DataFrame, unit: str) -> "_Answers":
+    def of(cls, answers: pd.DataFrame, unit: str) -> "CodedAnswers":
+        """Code a frame of ``unit``, ``participant`` and ``value``."""
         require_columns(answers, unit, "participant", "value")
         rows = answers[answers["value"].notna()]
         item, items = group_codes(rows[unit])
@@ -56,6 +59,7 @@ class _Answers:
 
     @property
     def size(self) -> int:
+        """Number of items times labels."""
         return len(self.items) * len(self.labels)
 
 
@@ -94,8 +98,8 @@ def one_coin(
     >>> fit.annotators.round(2)[["participant", "skill"]].values.tolist()
     [['a', 0.97], ['b', 0.97], ['careless', 0.54]]
     """
-    data = _Answers.of(answers, unit)
-    status = _data_status(data, min_median=min_median)
+    data = CodedAnswers.of(answers, unit)
+    status = find_status(data, min_median=min_median)
     if status != "ok":
         return LatentLabels(status)
     q, n = len(data.labels), np.bincount(data.person).astype(np.float64)
@@ -108,12 +112,12 @@ def one_coin(
         gain = np.log(skill * (q - 1) / (1 - skill))
         weights = np.bincount(data.item * q + data.label, weights=gain[data.person], minlength=data.size)
         evidence: Floats = weights.astype(np.float64).reshape(-1, q)
-        updated = _normalize(evidence)
+        updated = normalize(evidence)
         converged = bool(np.abs(updated - posterior).max() < tol)
         posterior = updated
     people = pd.DataFrame({"participant": data.people, "n": n.astype(int), "skill": skill})
     prior = dict.fromkeys(data.labels, 1 / q)
-    items = _item_table(data, posterior, unit)
+    items = build_item_table(data, posterior, unit)
     return LatentLabels("ok" if converged else "not_converged", items, people, prior, step, converged)
 
 
@@ -132,8 +136,8 @@ def dawid_skene(
     ----------
     Dawid & Skene (1979), Applied Statistics 28.
     """
-    data = _Answers.of(answers, unit)
-    status = _data_status(data, min_median=1)
+    data = CodedAnswers.of(answers, unit)
+    status = find_status(data, min_median=1)
     if status != "ok":
         return LatentLabels(status)
     q, people = len(data.labels), len(data.people)
@@ -146,18 +150,19 @@ def dawid_skene(
         evidence = np.column_stack(
             [np.bincount(data.item, weights=log_p[:, t], minlength=len(data.items)) for t in range(q)]
         )
-        updated = _normalize(evidence + np.log(np.maximum(prior, _TINY)))
+        updated = normalize(evidence + np.log(np.maximum(prior, _TINY)))
         converged = bool(np.abs(updated - posterior).max() < tol)
         posterior = updated
     skill = np.einsum("t,utt->u", prior, confusion)
     n = np.bincount(data.person)
     table = pd.DataFrame({"participant": data.people, "n": n, "skill": skill})
     shares = {label: float(share) for label, share in zip(data.labels, prior, strict=True)}
-    items = _item_table(data, posterior, unit)
+    items = build_item_table(data, posterior, unit)
     return LatentLabels("ok" if converged else "not_converged", items, table, shares, step, converged)
 
 
-def _data_status(data: _Answers, *, min_median: int) -> str:
+def find_status(data: CodedAnswers, *, min_median: int) -> str:
+    """Return ``ok``, or why nothing is estimated."""
     if not data.items:
         return "no_data"
     if len(data.labels) < 2:
@@ -165,7 +170,7 @@ def _data_status(data: _Answers, *, min_median: int) -> str:
     return "ok" if np.median(np.bincount(data.person)) >= min_median else "too_few"
 
 
-def _confusion(data: _Answers, posterior: Floats, *, people: int) -> Floats:
+def _confusion(data: CodedAnswers, posterior: Floats, *, people: int) -> Floats:
     """Compute P(answer | truth) of each annotator: annotators × truths × answers."""
     q = len(data.labels)
     cell = data.person * q + data.label
@@ -178,13 +183,15 @@ def _confusion(data: _Answers, posterior: Floats, *, people: int) -> Floats:
     return confusion
 
 
-def _normalize(evidence: Floats) -> Floats:
+def normalize(evidence: Floats) -> Floats:
+    """Compute the posterior of each item from its log evidence for each label."""
     likely = np.exp(evidence - evidence.max(axis=1, keepdims=True))
     posterior: Floats = likely / likely.sum(axis=1, keepdims=True)
     return posterior
 
 
-def _item_table(data: _Answers, posterior: Floats, unit: str) -> pd.DataFrame:
+def build_item_table(data: CodedAnswers, posterior: Floats, unit: str) -> pd.DataFrame:
+    """Build the table of items, with the majority beside the estimated label."""
     labels = np.array(data.labels, dtype=object)
     shares = data.shares()
     top = shares.max(axis=1)

@@ -1,5 +1,6 @@
 """Diagnostics of items beside the majority: annotators' skill, strengths of sentences, sensitivity."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ import pandas as pd
 import scipy
 
 from ..aggregation.dawid_skene import MIN_MEDIAN, LatentLabels, one_coin
+from ..aggregation.mace import mace
 from ..aggregation.preferences import bradley_terry, pair_wins
 from ..aggregation.proportions import signal_detection
 from ..rows import (
@@ -37,13 +39,13 @@ GUARDS = {
 
 
 def item_diagnostics(judgments: pd.DataFrame, pairs: pd.DataFrame | None = None) -> dict[str, Any]:
-    """Report annotators' skill, strengths of sentences and sensitivity, each if it can be estimated.
+    """Report annotators' skill and competence, strengths of sentences and sensitivity, as far as estimable.
 
     Notes
     -----
     Diagnostics, not gold labels: the models assume one true label per item, which gradience and dialects
-    violate. One-coin Dawid and Skene is coded label-blind with a Beta prior, and not estimated below a
-    median of 20 answers. Strengths are fitted for groups of sentences compared in more than one pair, and
+    violate. One-coin Dawid and Skene and MACE are coded label-blind with Beta priors, and not estimated below
+    a median of 20 answers. Strengths are fitted for groups of sentences compared in more than one pair, and
     not estimated if the graph of wins is not strongly connected. d′ and c are computed from pooled answers
     with the log-linear correction; the mean of the participants' own d′ (t interval) is added, because
     pooling participants of different bias underestimates d′. With few answers per participant the
@@ -51,8 +53,8 @@ def item_diagnostics(judgments: pd.DataFrame, pairs: pd.DataFrame | None = None)
 
     References
     ----------
-    Dawid & Skene (1979), Applied Statistics 28; Bradley & Terry (1952), Biometrika 39; Hautus (1995),
-    BRMIC 27.
+    Dawid & Skene (1979), Applied Statistics 28; Hovy et al. (2013), NAACL-HLT; Bradley & Terry (1952),
+    Biometrika 39; Hautus (1995), BRMIC 27.
 
     Examples
     --------
@@ -61,34 +63,43 @@ def item_diagnostics(judgments: pd.DataFrame, pairs: pd.DataFrame | None = None)
     'not_estimable'
     """
     task = str(tasks(judgments).iloc[0]) if len(judgments) else ""
+    answers, shares, status = _label_answers(judgments, task=task)
     return {
-        "one_coin": _one_coin(judgments, task=task),
+        "one_coin": _label_model(one_coin, answers, shares, status=status),
+        "mace": _label_model(mace, answers, shares, status=status),
         "bradley_terry": _strengths(judgments, pairs, task=task),
         "detection": _detection(judgments, task=task),
     }
 
 
-def _one_coin(judgments: pd.DataFrame, *, task: str) -> dict[str, Any]:
-    empty: dict[str, Any] = {"median_answers": None, "contradicted": [], "annotators": [], "n_items": 0}
+def _label_answers(judgments: pd.DataFrame, *, task: str) -> tuple[pd.DataFrame, pd.DataFrame, str]:
+    """Return the decided answers coded label-blind, those as expected by unit, and whether there are any."""
     if task in RATING_TASKS or not task:
-        return empty | _guard("not_for_ratings" if task else "no_data")
-    answers = code_answers(judgments)
-    rows = answers.table[answers.table["category"].isin([0.0, 1.0])]
-    if rows.empty:
-        return empty | _guard("no_data")
-    median = float(np.median(np.bincount(group_codes(rows["participant"])[0])))
-    labelled = pd.DataFrame(
+        return pd.DataFrame(), pd.DataFrame(), "not_for_ratings" if task else "no_data"
+    coded = code_answers(judgments).table
+    rows = coded[coded["category"].isin([0.0, 1.0])]
+    units = rows["unit"].astype(str)
+    answers = pd.DataFrame(
         {
-            "unit": rows["unit"].astype(str).to_numpy(),
+            "unit": units.to_numpy(),
             "participant": rows["participant"].to_numpy(),
             "value": rows["category"].astype(int).to_numpy(),
         }
     )
-    fit = one_coin(labelled, unit="unit")
+    return answers, rows.groupby(units)["value"].agg(["sum", "size"]), "ok" if len(rows) else "no_data"
+
+
+def _label_model(
+    model: Callable[..., LatentLabels], answers: pd.DataFrame, shares: pd.DataFrame, *, status: str
+) -> dict[str, Any]:
+    empty: dict[str, Any] = {"median_answers": None, "contradicted": [], "annotators": [], "n_items": 0}
+    if status != "ok":
+        return empty | _guard(status)
+    median = float(np.median(np.bincount(group_codes(answers["participant"])[0])))
+    fit = model(answers, unit="unit")
     block = empty | _guard(fit.status) | {"median_answers": median}
     if fit.items.empty:
         return block
-    shares = rows.groupby(rows["unit"].astype(str))["value"].agg(["sum", "size"])
     return block | {
         "n_items": len(fit.items),
         "contradicted": _find_contradicted(fit, shares),
@@ -110,9 +121,12 @@ def _find_contradicted(fit: LatentLabels, shares: pd.DataFrame) -> list[dict[str
 
 
 def _annotators(fit: LatentLabels) -> list[dict[str, Any]]:
-    rows = fit.annotators.sort_values(["skill", "participant"])
+    """List the annotators, least skilled first."""
+    measures = [name for name in fit.annotators.columns if name not in ("participant", "n")]
+    rows = fit.annotators.sort_values([measures[0], "participant"])
     return [
-        {"participant": str(row["participant"]), "n": int(row["n"]), "skill": float(row["skill"])}
+        {"participant": str(row["participant"]), "n": int(row["n"])}
+        | {name: float(row[name]) for name in measures}
         for row in rows.to_dict("records")
     ]
 

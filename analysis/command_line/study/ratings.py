@@ -46,7 +46,7 @@ class RatingsText(CommandOutput):
 class ItemsText(CommandOutput):
     """The report for a terminal."""
 
-    help = "Counts of every item; one-coin Dawid-Skene, Bradley-Terry, d' and c where they may be estimated."
+    help = "Counts of every item; one-coin Dawid-Skene, MACE, Bradley-Terry, d' and c if estimable."
 
     def add_report_options(self, parser: ArgumentParser) -> None:
         """Options beside the data and the plan: none."""
@@ -55,9 +55,10 @@ class ItemsText(CommandOutput):
         """Print the report for a terminal."""
         for row in report["items"]:
             self.stdout.write(f"{row['item']:<48}{row['k']:>5} of {row['n']:<5} {row['majority']}")
-        coin, strengths = report["one_coin"], report["bradley_terry"]
-        contradicted = f"contradicts {len(coin['contradicted'])} of {coin['n_items']} majorities"
-        self.stdout.write(f"one-coin Dawid-Skene: {coin['reason'] or contradicted}")
+        for name, model in (("one-coin Dawid-Skene", report["one_coin"]), ("MACE", report["mace"])):
+            contradicted = f"contradicts {len(model['contradicted'])} of {model['n_items']} majorities"
+            self.stdout.write(f"{name}: {model['reason'] or contradicted}")
+        strengths = report["bradley_terry"]
         groups = f"{len(strengths['groups'])} groups of sentences"
         self.stdout.write(f"Bradley-Terry: {strengths['reason'] or groups}")
         for row in report["detection"]["rows"]:
