@@ -1,7 +1,7 @@
 """Base of all management commands: help with an example, exit status 2 on bad input, one JSON document."""
 
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
@@ -30,6 +30,11 @@ class ContractCommand(CommandOutput, BaseCommand):
         kwargs.setdefault("epilog", f"Example:\n  {self.example}")
         kwargs.setdefault("formatter_class", RawDescriptionHelpFormatter)
         return super().create_parser(prog_name, subcommand, **kwargs)
+
+    def run_from_argv(self, argv: list[str]) -> None:
+        """Run the command; a value may begin with a hyphen, as in ``--split-condition -=a,b``."""
+        parser = self.create_parser(argv[0], argv[1])
+        super().run_from_argv([*argv[:2], *attach_values(parser, argv[2:])])
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the arguments of the subclass and ``--json``."""
@@ -70,6 +75,42 @@ class ContractCommand(CommandOutput, BaseCommand):
 
         with Console(stderr=True).status(label):
             yield
+
+
+def attach_values(parser: ArgumentParser, arguments: Sequence[str]) -> list[str]:
+    """Return the arguments with values that begin with a hyphen joined to their option.
+
+    argparse takes such a value for an option, unless it is a number.
+
+    Examples
+    --------
+    >>> parser = ArgumentParser()
+    >>> _ = parser.add_argument("--split"), parser.add_argument("--labels", nargs="+", action="extend")
+    >>> attach_values(parser, ["--split", "-=a,b", "--labels", "-1=no", "1=yes"])
+    ['--split=-=a,b', '--labels=-1=no', '--labels', '1=yes']
+    """
+    taking = {name: action for action in parser._actions for name in action.option_strings}
+    attached: list[str] = []
+    option, is_attached = "", False
+    for argument in arguments:
+        is_short = argument.startswith("-") and len(argument) > 1 and argument[1] != "-"
+        if option and is_short and argument[:2] not in taking:
+            if attached[-1] == option:
+                attached.pop()
+            attached.append(f"{option}={argument}")
+            is_attached = True
+        elif argument.startswith("-") and len(argument) > 1:
+            action = taking.get(argument)
+            takes_values = action is not None and (action.nargs == "+" or action.nargs is None)
+            option, is_attached = argument if takes_values else "", False
+            attached.append(argument)
+            continue
+        else:
+            attached += [option, argument] if is_attached and option else [argument]
+            is_attached = False
+        if option and taking[option].nargs is None:
+            option = ""
+    return attached
 
 
 def _connection_error() -> str:

@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -23,6 +23,7 @@ NO_HEADER, UNNAMED = "the file has no header", "unnamed_"
 MAX_COLUMNS = 2_000  # survey exports have hundreds
 FREE_CELLS = 1_000_000  # of any table; a larger one has at most as many, empty ones included, as bytes
 Row = tuple[int, list[str]]  # line number, cells
+TOP_ROWS = 10  # among which the column names are, where a title is above them
 _KIND_ROWS = 50  # rows by which the first row is compared with the others
 _ROWS_AT_ONCE = 5_000  # kept as lists; many lists would leave holes in the memory
 
@@ -186,6 +187,14 @@ def rows_under_head(rows: Iterator[Row], *, n_bytes: int, file: str = "") -> Bod
     for line, row in rows:
         cells = [shared.setdefault(cell, cell) for cell in row]
         if len(cells) > len(header):
+            if len(header) > 1 and set(header) <= {cell.strip() for cell in cells}:
+                raise BadInput(
+                    f"the row names {len(cells)} columns, those of the first row and others, as in files "
+                    "joined run by run.",
+                    file=file,
+                    row=line,
+                    remedy="Join the runs by the names of their columns, or import each of them.",
+                )
             raise BadInput(
                 f"{len(cells)} cells, but the header has {len(header)} columns.",
                 file=file,
@@ -271,6 +280,37 @@ def first_lines(text: str, *, n_rows: int) -> list[Row]:
             for number, line in enumerate(lines, 1)
         ]
     return []
+
+
+def line_below_title(rows: Sequence[Row]) -> int:
+    """Return the line of the column names below a title; 0 if the first of these rows names the columns.
+
+    Notes
+    -----
+    A title is a first row with one filled cell (a merged range repeats it), or with fewer cells than all rows
+    below it, which have equally many.
+
+    Examples
+    --------
+    >>> line_below_title([(1, ["Study 3"]), (3, ["item", "rating"]), (4, ["1", "6"])])
+    3
+    >>> line_below_title([(1, ["item", "rating"]), (2, ["1", "6"])])
+    0
+    """
+    filled = [(line, cells) for line, cells in rows if any(cell.strip() for cell in cells)]
+    if not filled:
+        return 0
+    (_, top), *below = filled
+    if len({cell.strip() for cell in top} - {""}) == 1:
+        wide = [row for row in below if len({cell.strip() for cell in row[1]} - {""}) > 1]
+        below_wide = [*wide[1:], (0, [])]  # the row of column names has as many cells as the one below it
+        rows_of_names = (
+            row[0] for row, after in zip(wide, below_wide, strict=False) if len(row[1]) >= len(after[1])
+        )
+        return next(rows_of_names, 0)
+    widths = {len(cells) for _, cells in below}
+    is_narrow = len(below) > 2 and len(widths) == 1 and len(top) < min(widths)
+    return below[0][0] if is_narrow else 0
 
 
 def table_from(decoded: Decoded, *, delimiter: str = "", header_row: int = 0) -> Table:

@@ -153,7 +153,7 @@ def is_json(text: str) -> bool:
 
 
 def json_sheet(decoded: Decoded) -> Sheet:
-    """Read a list of objects, or JSON lines in a file that is called JSON."""
+    """Read a list of objects, an object that holds one, a table by columns, or JSON lines called JSON."""
     try:
         document = parse_json(decoded.text, file=decoded.file, parse_constant=_refuse_constant)
     except _NotFinite as error:
@@ -164,13 +164,60 @@ def json_sheet(decoded: Decoded) -> Sheet:
         if not error.has_more:
             raise
         return _json_lines(decoded)
-    rows = dict(enumerate(document if isinstance(document, list) else [document], start=1))
+    records, kind = json_records(document)
+    rows = dict(enumerate(records, start=1))
     wrong = [number for number, row in rows.items() if not isinstance(row, dict)]
     if wrong:
         raise BadInput(
-            "is no JSON object.", file=decoded.file, row=wrong[0], remedy='Write [{"name": value, …}, …].'
+            "is no JSON object.",
+            file=decoded.file,
+            row=wrong[0],
+            remedy='Write [{"name": value, …}, …], of pandas to_json(orient="records").',
         )
-    return _objects(decoded, rows, "JSON")
+    return _objects(decoded, rows, kind)
+
+
+def json_records(document: Any) -> tuple[list[Any], str]:
+    """Return the rows of a JSON document, and how they are written.
+
+    Notes
+    -----
+    Rows are a list of objects, the only list of objects in an object, or a table as pandas writes it by
+    columns, by index or split, or as lists of equal length by column. Any other object is one row.
+
+    Examples
+    --------
+    >>> json_records({"data": [{"item": 1}, {"item": 2}], "n": 2})
+    ([{'item': 1}, {'item': 2}], "JSON, the list 'data'")
+    >>> json_records({"item": {"0": 1, "1": 2}, "rating": {"0": 6, "1": 3}})
+    ([{'item': 1, 'rating': 6}, {'item': 2, 'rating': 3}], 'JSON by columns')
+    """
+    if not isinstance(document, dict):
+        return document if isinstance(document, list) else [document], "JSON"
+    if {"columns", "data"} <= set(document) and isinstance(document["columns"], list):
+        names, rows = document["columns"], document["data"]
+        if isinstance(rows, list) and all(isinstance(row, list) and len(row) == len(names) for row in rows):
+            return [dict(zip(map(str, names), row, strict=True)) for row in rows], "JSON by rows and columns"
+    lists = [name for name, cells in document.items() if _is_list_of(cells, dict)]
+    if len(lists) == 1:
+        return document[lists[0]], f"JSON, the list {lists[0]!r}"
+    cells = list(document.values())
+    if len(cells) > 1 and _is_list_of(cells, dict) and all(set(cell) == set(cells[0]) for cell in cells):
+        is_by_column, is_by_row = (all(name.isdigit() for name in names) for names in (cells[0], document))
+        if is_by_column != is_by_row:
+            columns = {name: [cell[row] for row in cells[0]] for name, cell in document.items()}
+            return (cells, "JSON by rows") if is_by_row else (_rows_of(columns), "JSON by columns")
+    if len(cells) > 1 and _is_list_of(cells, list) and len({len(cell) for cell in cells}) == 1:
+        return _rows_of(document), "JSON by columns"
+    return [document], "JSON"
+
+
+def _is_list_of(cells: Any, kind: type) -> bool:
+    return isinstance(cells, list) and bool(cells) and all(isinstance(cell, kind) for cell in cells)
+
+
+def _rows_of(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def _objects(decoded: Decoded, rows: dict[int, dict[str, Any]], kind: str) -> Sheet:

@@ -15,7 +15,14 @@ import pandas as pd
 
 from analysis.errors import BadInput, UnknownName
 from analysis.text import plural
-from experiments.materials.delimited import column_names, max_cells, refuse_many_cells, rows_under_head
+from experiments.materials.delimited import (
+    TOP_ROWS,
+    column_names,
+    line_below_title,
+    max_cells,
+    refuse_many_cells,
+    rows_under_head,
+)
 from experiments.materials.encoding import max_unpacked_bytes
 
 SUFFIXES = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
@@ -73,8 +80,13 @@ def first_cells(path: Path, *, sheet: str = "", n_rows: int) -> list[list[str]]:
     return rows
 
 
-def read_spreadsheet(path: Path, *, sheet: str = "", header_row: int = 0) -> Spreadsheet:
-    """Read a sheet, by default the first that is not empty; numbers become text without decimals if whole."""
+def read_spreadsheet(
+    path: Path, *, sheet: str = "", header_row: int = 0, may_have_title: bool = False
+) -> Spreadsheet:
+    """Read a sheet, by default the first that is not empty; numbers become text without decimals if whole.
+
+    ``header_row`` is the row of the column names; with ``may_have_title`` the first below a title, if any.
+    """
     document, n_bytes = _read(path, sheet=sheet)
     if "sheet" not in document:
         raise UnknownName("sheet", sheet, document["sheets"])
@@ -89,6 +101,8 @@ def read_spreadsheet(path: Path, *, sheet: str = "", header_row: int = 0) -> Spr
             file=path.name,
             place=f"sheet {chosen!r} up to cell {last_cell}",
         )
+    if may_have_title:
+        header_row = line_below_title(list(enumerate(document["rows"][:TOP_ROWS], start=1)))
     width = max(map(len, document["rows"]), default=0)
     rows = (
         (number, row + [""] * (width - len(row)))

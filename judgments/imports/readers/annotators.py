@@ -15,6 +15,7 @@ import pandas as pd
 
 from analysis.errors import BadInput, UnknownName
 from experiments.materials.delimited import refuse_many_cells
+from experiments.materials.schema import simple_name
 from judgments.imports.readers.base import Rows
 from judgments.imports.readers.cells import is_empty, strip_cell, whole_number
 
@@ -108,6 +109,12 @@ def count_rows(rows: Rows, columns: Mapping[str, str]) -> tuple[Rows, dict[str, 
 
 
 COUNTS = ("n_yes", "n_no", "n_answers")
+_COUNT_NAMES = {
+    "n_yes": "yes yeses n_yes yes_count count_yes accept accepted n_accept n_accepted percent_yes pct_yes "
+    "pct percent perc_yes prop_yes prop proportion proportion_yes share_yes percent_accepted percentage",
+    "n_no": "no noes n_no no_count count_no reject rejected n_reject n_rejected",
+    "n_answers": "n total n_total total_n n_answers n_judgments n_responses n_participants n_subjects count",
+}
 _SHARE = re.compile(r"(\d+)\s*(?:/|of|von|de|out of)\s*(\d+)", re.IGNORECASE)
 
 
@@ -120,14 +127,19 @@ def _counts(rows: Rows, columns: Mapping[str, str]) -> tuple[np.ndarray, np.ndar
     else:
         other = next((name for name in ("n_no", "n_answers") if name in columns), "")
         if not other:
+            near = likely_counts([str(name) for name in rows.frame.columns])
             raise BadInput(
                 "the counts have no total.",
                 file=rows.file,
                 column=columns["n_yes"],
-                remedy="Map n_no or n_answers to the column of the other count, or write 12 of 20.",
+                remedy="Map n_no or n_answers to the column of the other count"
+                + (f" (--map {near})" if near else "")
+                + ", or write 12 of 20.",
             )
-        yes = _whole_numbers(rows, columns["n_yes"])
         answers = _whole_numbers(rows, columns[other])
+        if other == "n_answers" and (parts := _parts_of_one(cells)) is not None:
+            return _counts_of_shares(rows, columns["n_yes"], parts, answers), np.array(answers, dtype=int)
+        yes = _whole_numbers(rows, columns["n_yes"])
         if other == "n_no":
             answers = [n_yes + n_no for n_yes, n_no in zip(yes, answers, strict=True)]
     for row, n_yes, n_answers in zip(rows.frame.index, yes, answers, strict=True):
@@ -140,6 +152,56 @@ def _counts(rows: Rows, columns: Mapping[str, str]) -> tuple[np.ndarray, np.ndar
                 remedy="Correct the row, or map n_no if the other column counts the answers with no.",
             )
     return np.array(yes, dtype=int), np.array(answers, dtype=int)
+
+
+def likely_counts(names: Sequence[str]) -> str:
+    """Return the options that map columns whose names may be those of counts; empty if there are none.
+
+    Examples
+    --------
+    >>> likely_counts(["item", "yes", "n"])
+    'n_yes=yes n_answers=n'
+    """
+    simple = {simple_name(name): name for name in reversed(names)}
+    near = {
+        field: next((simple[name] for name in words.split() if name in simple), "")
+        for field, words in _COUNT_NAMES.items()
+    }
+    total = "n_answers" if near["n_answers"] else "n_no"
+    fields = [f"{field}={near[field]}" for field in ("n_yes", total) if near[field]]
+    return " ".join(fields) if near["n_yes"] and len(fields) == 2 else ""
+
+
+def _parts_of_one(cells: "pd.Series[str]") -> list[float] | None:
+    """Return the cells as parts of 1 where all are percentages, or numbers to 1 of which some are fractions.
+
+    Examples
+    --------
+    >>> _parts_of_one(pd.Series(["60 %", "5%"])), _parts_of_one(pd.Series(["0.25", "1"]))
+    ([0.6, 0.05], [0.25, 1.0])
+    """
+    if cells.str.fullmatch(r"\d+(?:[.,]\d+)?\s*%").all():
+        return [float(cell.rstrip("% ").replace(",", ".")) / 100 for cell in cells]
+    numbers = pd.to_numeric(cells, errors="coerce")
+    is_share = numbers.between(0, 1).all() and (numbers % 1 != 0).any()
+    return numbers.tolist() if is_share else None
+
+
+def _counts_of_shares(rows: Rows, column: str, parts: Sequence[float], answers: Sequence[int]) -> np.ndarray:
+    """Return the numbers of answers that shares are; refuse shares of which that is no whole number."""
+    counts = []
+    for row, part, n_answers in zip(rows.frame.index, parts, answers, strict=True):
+        count = round(part * n_answers)
+        if abs(count - part * n_answers) > 0.006 * n_answers:  # of a share that is rounded to whole percent
+            raise BadInput(
+                f"{100 * part:g} % of {n_answers} answers is no whole number.",
+                file=rows.file,
+                row=int(row),
+                column=column,
+                remedy="Give the number of answers with yes.",
+            )
+        counts.append(count)
+    return np.array(counts, dtype=int)
 
 
 def _whole_numbers(rows: Rows, column: str) -> list[int]:

@@ -15,7 +15,8 @@ from judgments.imports.readers.base import SourceOptions
 from judgments.imports.readers.cells import TASKS, parse_flag, parse_numbers, strip_cell
 
 _SHOWN = 10  # answers that a message lists
-_LONGEST_LIKERT = 11
+LONGEST_LIKERT = 11
+_MIN_CODED = 10  # so many answers of a longer scale have more than two values
 _PLACES = {
     **dict.fromkeys(("first", "left", "1st", "top", "a"), True),
     **dict.fromkeys(("second", "right", "2nd", "bottom", "b"), False),
@@ -23,6 +24,7 @@ _PLACES = {
 _NUMBER_FIRST = re.compile(r"[(\[]?([-+]?\d+(?:\.\d+)?)\s*(?:[-–—:=.)(\]/]|\s)\s*[^\W\d].*", re.DOTALL)
 _INDEX_COLUMN = re.compile(r"button|key_?press|(choice|response|answer|option)_?(index|idx)", re.IGNORECASE)
 _NUMBER_LAST = re.compile(r"[^\W\d].*\(\s*([-+]?\d+(?:\.\d+)?)\s*\)", re.DOTALL)
+_PERCENT = re.compile(r"\d+(?:[.,]\d+)?\s*%")
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
 _KINDS = (
     ("slider", re.compile(r"slider|visual.?analog|\bvas\b", re.IGNORECASE)),
@@ -85,6 +87,7 @@ class _Reading:
     options: SourceOptions
     notes: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    is_percent: bool = False
 
     def fail(self, problem: str, remedy: str, *, level: str | None = None) -> BadInput:
         """Return the error, at the first row of an answer."""
@@ -133,6 +136,8 @@ def read_answers(
     values, has_meaning = _values(reading, clues, pairs, task)
     values = values.where((reading.cells != "").to_numpy())
     is_stated = bool(task)
+    if reading.is_percent and not task:
+        task, reason = "slider", "because the answers are percentages"
     if not task:
         task = _likely_task(values.dropna().to_numpy(), is_pair=pairs is not None, clues=clues)
         reason = "detected from the values; set the task if this is wrong"
@@ -261,11 +266,14 @@ def _values(reading: _Reading, clues: Clues, pairs: Pairs | None, task: str) -> 
     if words is not None:
         return words, True
     _strip_labels(reading)
+    _strip_percent_signs(reading)
     values = _numbers(reading)
     distinct = set(values.dropna())
     is_choice = distinct <= {0.0, 1.0} and task not in ("likert", "slider", "magnitude_estimation")
     if clues.is_index and is_choice and clues.points <= 2:
         return _choice_by_index(reading, values, pairs), True
+    if not task and pairs is None and distinct == {1.0, 2.0} and values.notna().sum() >= _MIN_CODED:
+        _ask_about_two(reading)
     if pairs is not None and distinct <= {1.0, 2.0} and 2.0 in distinct and task in ("", "forced_choice"):
         raise reading.fail(
             f"the answers {reading.listing()} do not say which member of the pair was chosen.",
@@ -273,6 +281,16 @@ def _values(reading: _Reading, clues: Clues, pairs: Pairs | None, task: str) -> 
             "1=good 2=bad; on the page under Meanings of the answers.",
         )
     return values, distinct <= {0.0, 1.0}
+
+
+def _ask_about_two(reading: _Reading) -> None:
+    """Refuse answers that are 1 and 2 only, as surveys code yes and no, unless the user gave the scale."""
+    if reading.options.scale_low is None and reading.options.scale_high is None:
+        raise reading.fail(
+            "the answers are 1 and 2 only, as surveys code two choices; the file does not say which is yes.",
+            "Say which is which: --labels 1=yes 2=no (or 1=no 2=yes); on the page under Meanings of the "
+            "answers. Points of a scale: --task likert.",
+        )
 
 
 def _chosen_member(reading: _Reading, pairs: Pairs) -> pd.Series | None:
@@ -373,6 +391,8 @@ def _words(reading: _Reading, pairs: Pairs | None) -> pd.Series | None:
         flags = {level: parse(level) for level in levels}
         if None not in flags.values():
             if kind == "place" and pairs is not None:
+                named = (f"{level!r} is the {'first' if flags[level] else 'second'}" for level in levels)
+                reading.notes.append(f"of the members in the order shown, {', '.join(named)}")
                 return _meant(reading, reading.cells, pairs, levels)
             return reading.cells.map({level: float(bool(flag)) for level, flag in flags.items()})
     statuses = {level: expected_status(level) for level in levels}
@@ -403,12 +423,20 @@ def _strip_labels(reading: _Reading) -> None:
     reading.notes.append(f"of answers such as {has_label[0]!r} the number counts")
 
 
+def _strip_percent_signs(reading: _Reading) -> None:
+    """Keep the numbers of percentages, where all answers are."""
+    if reading.levels and all(_PERCENT.fullmatch(level) for level in reading.levels):
+        reading.cells = reading.cells.map(lambda cell: cell.rstrip("% ").replace(",", "."))
+        reading.is_percent = True
+
+
 def _numbers(reading: _Reading) -> pd.Series:
     try:
         return parse_numbers(reading.cells, column=reading.column, file=reading.file)
     except BadInput as error:
+        few = len(reading.levels) <= _SHOWN
         raise BadInput(
-            error.message,
+            f"{error.message} The answers are {reading.listing()}." if few else error.message,
             file=error.file,
             row=error.row,
             column=error.column,
@@ -437,7 +465,7 @@ def _likely_task(values: np.ndarray, *, is_pair: bool, clues: Clues) -> str:
         return "forced_choice" if is_pair else "yes_no"
     is_whole = bool((values % 1 == 0).all())
     low, high = float(values.min()), float(values.max())
-    if is_whole and (low >= 0 and high <= _LONGEST_LIKERT or _is_balanced(low, high)):
+    if is_whole and (low >= 0 and high <= LONGEST_LIKERT or _is_balanced(low, high)):
         return "likert"
     if low >= 0 and (high <= 1 or (is_whole and (high == 100 or (95 <= high < 100 and low <= 5)))):
         return "slider"
@@ -462,7 +490,7 @@ def _ask_about_codes(reading: _Reading, values: pd.Series, clues: Clues, *, is_e
     ]
     if not stray:
         is_short = (
-            bool((answered % 1 == 0).all()) and answered.min() == 0 and answered.max() <= _LONGEST_LIKERT
+            bool((answered % 1 == 0).all()) and answered.min() == 0 and answered.max() <= LONGEST_LIKERT
         )
         if is_short and len(counts) > 2 and low is None and not is_estimate and not clues.is_index:
             reading.warnings.append(
@@ -527,13 +555,14 @@ def _is_scale_below_zero(negative: np.ndarray, high: float) -> bool:
 
 def _codes_above(levels: np.ndarray, counts: pd.Series) -> set[float]:
     """Return the few values far above a scale of up to 11 points, of 100 points, or from 0 to 1."""
-    for longest, is_far in (
-        (1, lambda code: code >= 7 and code % 1 == 0),
-        (_LONGEST_LIKERT, lambda code: True),
-        (100, _is_usual_code),
+    for longest, is_whole, is_far in (
+        (1, False, lambda code: code >= 7 and code % 1 == 0),
+        (LONGEST_LIKERT, True, lambda code: True),
+        (LONGEST_LIKERT, False, lambda code: _is_usual_code(code, least=66)),
+        (100, False, _is_usual_code),
     ):
         inside = levels[levels <= longest]
-        if longest == _LONGEST_LIKERT:
+        if is_whole:
             inside = _before_gap(inside[inside % 1 == 0])
         beyond = [level for level in levels if level not in inside]
         enough = len(inside) and counts[inside].sum() >= 0.7 * counts[levels].sum()
@@ -549,8 +578,8 @@ def _before_gap(points: np.ndarray) -> np.ndarray:
     return points
 
 
-def _is_usual_code(code: float) -> bool:
-    return code >= 666 and len(set(f"{code:g}"[:-1])) == 1 and f"{code:g}"[0] in "6789"
+def _is_usual_code(code: float, *, least: float = 666) -> bool:
+    return code >= least and len(set(f"{code:g}"[:-1])) == 1 and f"{code:g}"[0] in "6789"
 
 
 def infer_scale(

@@ -1,6 +1,7 @@
 """Parse the cells of a judgment file: numbers, flags, kinds of trial, times; detect task and scale."""
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
@@ -53,14 +54,45 @@ def strip_cell(cell: Any) -> str:
 
 
 def without_headers(frame: pd.DataFrame) -> pd.DataFrame:
-    """Leave out the rows that repeat the header, as in files that were joined run by run."""
-    if len(frame.columns) < 2:
+    """Leave out the rows that repeat the header, as in files that were joined run by run.
+
+    Where a repeated header has the names in another order, or fewer of them, the rows below it are arranged
+    as those of the first.
+    """
+    names = [str(name) for name in frame.columns]
+    if len(names) < 2:
         return frame
-    is_header = frame.iloc[:, 0] == str(frame.columns[0])
-    if not is_header.any():
+    is_name = frame.iloc[:, 0].isin([name for name in names if whole_number(name) is None]).to_numpy()
+    places = [place for place in np.flatnonzero(is_name) if _is_header(frame.iloc[place].tolist(), names)]
+    if not places:
         return frame
-    is_header[is_header] = (frame[is_header] == [str(name) for name in frame.columns]).all(axis=1)
-    return frame[~is_header]
+    cells = frame.to_numpy(dtype=object, copy=True)
+    for start, end in zip(places, [*places[1:], len(frame)], strict=True):
+        header = [str(cell).strip() for cell in cells[start]]
+        if header != names:
+            below = dict(zip(header, cells[start + 1 : end].T.copy(), strict=False))
+            for column, name in enumerate(names):
+                cells[start + 1 : end, column] = below.get(name, "")
+    arranged = pd.DataFrame(cells, index=frame.index, columns=frame.columns, dtype=object)
+    is_row = np.ones(len(frame), dtype=bool)
+    is_row[places] = False
+    return arranged[is_row]
+
+
+def _is_header(cells: Sequence[Any], names: Sequence[str]) -> bool:
+    """Return whether a row names the columns: most of them, each once, and nothing else.
+
+    Examples
+    --------
+    >>> _is_header(["item", "person", ""], ["person", "item", "rating"])
+    True
+    >>> _is_header(["item", "B", "A"], ["item", "A", "B"])  # two answers
+    False
+    """
+    filled = [str(cell).strip() for cell in cells if str(cell).strip()]
+    is_named = len(set(filled)) == len(filled) and set(filled) <= set(names)
+    n_long = sum(len(name) > 1 for name in filled)
+    return is_named and (filled == list(names) or 2 * n_long > len(names) and n_long > 1)
 
 
 def share_texts(cells: "pd.Series[str]") -> "pd.Series[str]":

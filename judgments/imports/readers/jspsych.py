@@ -6,7 +6,6 @@ that participant. Indexes of buttons become their labels where the data hold the
 """
 
 import html
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -20,12 +19,12 @@ from experiments.materials.delimited import table_from
 from experiments.materials.encoding import Decoded, read_text
 from experiments.materials.readers.json_text import NotJSON, parse_json
 from experiments.materials.readers.sheets import json_lines, object_frame
-from experiments.materials.schema import simple_name
+from experiments.materials.schema import near_columns, simple_name
 from judgments.imports.readers.answers import Clues, task_of_kind
 from judgments.imports.readers.base import JudgmentFile, Rows, SourceOptions
 from judgments.imports.readers.cells import whole_number, without_headers
-from judgments.imports.readers.shapes import OpenAnswer
-from judgments.imports.readers.table import NEVER_KEPT, judgments_from_rows
+from judgments.imports.readers.shapes import OpenAnswer, as_text
+from judgments.imports.readers.table import NEVER_KEPT, TABLE_FIELDS, judgments_from_rows
 
 _PARTICIPANT = (
     "participant",
@@ -73,7 +72,7 @@ def read_jspsych(path: Path, options: SourceOptions) -> JudgmentFile:
     if not is_judged.any():
         raise _no_judgments(frame, path.name)
     judged, given = frame[is_judged], answers[is_judged]
-    given, remarks = _moved_sliders(judged, given)
+    remarks: list[str] = []
     clues, given = _clues(judged, given, path.name)
     texts = judged.drop(columns=[name for name in judged.columns if judged[name].isna().all()]).map(_text)
     mapping = _mapping(texts, name_column, is_own=is_own) | dict(options.mapping)
@@ -195,13 +194,15 @@ def _judged_rows(
     fields = ("item", "sentence_id", "sentence", "pair_id", "good")
     mapped = [part for name in fields for part in _parts(options.mapping.get(name, ""), frame)]
     own = mapped or [name for name in frame.columns if simple_name(str(name)) in {*_OWN, "good"}]
-    shown = own or [name for name in frame.columns if name == "stimulus"]
+    shown = own or _near_items(frame) or [name for name in frame.columns if name == "stimulus"]
     nothing = pd.Series(False, index=frame.index)
     if not shown:
         return nothing, False
     is_shown = frame[shown].notna().any(axis=1)
     is_chosen = bool(options.mapping.get("value"))
     is_answered = answers.notna() & is_shown & (~_is_question(frame) | is_chosen & bool(own))
+    if own and not is_answered.any():  # questions of surveys that have an item
+        is_answered = answers.notna() & is_shown
     if not own:
         is_answered &= answers.map(lambda cell: not isinstance(cell, Mapping) or len(cell) == 1)
     keys = _row_keys(frame[[*_people_columns(frame), *shown]])
@@ -214,6 +215,12 @@ def _judged_rows(
     is_silent &= ~is_constant
     is_silent &= ~keys.where(is_silent).duplicated(keep="last")
     return is_answered | is_silent, bool(own)
+
+
+def _near_items(frame: pd.DataFrame) -> list[str]:
+    """Return the columns whose names are near that of items, and that some rows only have."""
+    near = near_columns([str(name) for name in frame.columns], {"item": TABLE_FIELDS["item"]})
+    return [name for name in near.get("item", []) if frame[name].isna().any() and frame[name].notna().any()]
 
 
 def _row_keys(frame: pd.DataFrame) -> "pd.Series[str]":
@@ -248,18 +255,6 @@ def _is_question(frame: pd.DataFrame) -> "pd.Series[bool]":
     return frame["trial_type"].astype(str).str.removeprefix("jsPsych-").isin(_QUESTIONS)
 
 
-def _moved_sliders(judged: pd.DataFrame, answers: pd.Series) -> tuple[pd.Series, list[str]]:
-    """Empty the answers of sliders that stayed where they began."""
-    if "slider_start" not in judged.columns:
-        return answers, []
-    start, end = (pd.to_numeric(cells, errors="coerce") for cells in (judged["slider_start"], answers))
-    is_unmoved = (start == end).to_numpy()
-    if not is_unmoved.any():
-        return answers, []
-    note = f"{int(is_unmoved.sum())} sliders were not moved (response = slider_start) and count as missing"
-    return answers.where(~is_unmoved, None), [note]
-
-
 def _clues(judged: pd.DataFrame, answers: pd.Series, file: str) -> tuple[Clues, pd.Series]:
     """Return what the types of the trials state, and the answers, as labels where the data hold them."""
     questions = dict.fromkeys(str(name) for cell in answers if isinstance(cell, Mapping) for name in cell)
@@ -285,7 +280,8 @@ def _clues(judged: pd.DataFrame, answers: pd.Series, file: str) -> tuple[Clues, 
             column="trial_type",
             remedy=f"Import one kind: --where trial_type={names[0]}.",
         )
-    is_index = any("button" in name or "likert" in name for name in names) or "button_pressed" in judged
+    is_index = any("button" in name or "likert" in name for name in names)
+    is_index |= bool({"button_pressed", "button_response"} & set(judged))
     is_index |= "button" in str(answers.name)
     if answers.name in _STATED or not is_index:
         task = next(iter(tasks)) if len(tasks) == 1 else ""
@@ -394,11 +390,7 @@ def _text(cell: Any) -> str:
             return str(cell)
     if isinstance(cell, Mapping) and len(cell) == 1:
         cell = next(iter(cell.values()))
-    if cell is None or cell != cell:
-        return ""
-    if isinstance(cell, (Mapping, list)):
-        return json.dumps(cell, ensure_ascii=False)
-    text = str(cell)
+    text = as_text(cell)
     return html.unescape(re.sub(r"<[A-Za-z/][^>]*>", "", text)).strip() if "<" in text else text
 
 

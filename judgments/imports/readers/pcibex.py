@@ -20,7 +20,15 @@ from experiments.materials.delimited import delimited_rows
 from experiments.materials.encoding import Decoded, read_text
 from experiments.materials.readers.sheets import object_frame
 from experiments.materials.schema import simple_name
-from judgments.imports.readers.answers import Answers, Clues, Pairs, read_answers, select_rows, task_of_kind
+from judgments.imports.readers.answers import (
+    LONGEST_LIKERT,
+    Answers,
+    Clues,
+    Pairs,
+    read_answers,
+    select_rows,
+    task_of_kind,
+)
 from judgments.imports.readers.base import (
     JudgmentFile,
     SourceOptions,
@@ -406,10 +414,13 @@ def _judged_answers(
 
 
 def _clues(judged: pd.DataFrame) -> Clues:
-    """Return the slider that the names of all judging elements state; the type of a slider is Scale, too."""
+    """Return the slider that the elements state: by their names, or a Scale of more than 11 points."""
     names = list(dict.fromkeys(judged["name"]))
     if all(task_of_kind(name) == "slider" for name in names):
         return Clues("slider", f"as the name of the element {names[0]!r} states")
+    points = pd.to_numeric(judged["value"], errors="coerce").dropna()
+    if (judged["type"] == "Scale").all() and points.between(0, 100).all() and points.max() > LONGEST_LIKERT:
+        return Clues("slider", f"because {names[0]!r} is a Scale of more than {LONGEST_LIKERT} points")
     return Clues()
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from analysis.errors import BadInput, MissingColumns
 from experiments.materials.encoding import read_text
 from experiments.materials.readers.json_text import parse_json
-from experiments.materials.readers.sheets import json_lines, object_frame
+from experiments.materials.readers.sheets import json_lines, json_records, object_frame
 from experiments.materials.readers.spreadsheets import SUFFIXES as SPREADSHEETS
 from experiments.materials.readers.tool_files import has_columns, matching_columns
 from judgments.imports.readers import shapes
@@ -168,7 +168,7 @@ def raw_rows(path: Path, options: SourceOptions) -> Rows:
         document = parse_json(decoded.text, file=path.name)
         if isinstance(document, dict) and STATE_LABELS in document:
             document = state_records(document, file=path.name)
-        records = document if isinstance(document, list) else []
+        records, _ = json_records(document)
         wrong = [number for number, record in enumerate(records, start=1) if not isinstance(record, dict)]
         if wrong or not records:
             raise BadInput(

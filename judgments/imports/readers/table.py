@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.errors import BadInput, MissingColumns
-from experiments.materials.delimited import table_from
+from experiments.materials.delimited import TOP_ROWS, first_lines, line_below_title, table_from
 from experiments.materials.encoding import Encoding, read_text
 from experiments.materials.readers.dataset_folders import is_dataset
 from experiments.materials.readers.sheets import check_parquet, is_json, json_sheet, read_sheet
@@ -35,6 +35,7 @@ from judgments.imports.readers.annotators import (
     answer_columns,
     answer_rows,
     count_rows,
+    likely_counts,
     long_rows,
     people_columns,
     set_rows,
@@ -287,6 +288,7 @@ def _native(frame: pd.DataFrame, columns: Columns) -> tuple[dict[Any, bool | Non
 
 
 _JOINT = ":"
+_TOP_CHARACTERS = 64 * 1024  # among which the first rows are
 _SAMPLED = 50  # rows that rule out most columns
 _JUDGED = {"item", "sentence_id", "sentence", "pair_id", "good"}
 OPTIONS = "options"  # field of several columns, which patterns may name
@@ -336,7 +338,7 @@ def table_rows(path: Path, *, encoding: Encoding = "", sheet: str = "") -> Rows:
         source = dataset.source
         return Rows(texts, path.name, source.description, source.notes, source.inferred)
     if is_spreadsheet(path):
-        table = read_spreadsheet(path, sheet=sheet)
+        table = read_spreadsheet(path, sheet=sheet, may_have_title=True)
         return Rows(table.frame, path.name, table.description, table.notes)
     if name.endswith(".parquet"):
         try:
@@ -351,7 +353,10 @@ def table_rows(path: Path, *, encoding: Encoding = "", sheet: str = "") -> Rows:
         objects = json_sheet(decoded)
         texts = objects.frame.where(objects.frame.notna(), "").map(as_text)
         return Rows(texts, path.name, objects.source.description, inferred=decoded.check)
-    delimited = table_from(decoded)
+    top = decoded.text[:_TOP_CHARACTERS]
+    has_long_cells = any(line.count('"') % 2 for line in top.splitlines()[:TOP_ROWS])
+    first_rows = [] if has_long_cells else first_lines(top, n_rows=TOP_ROWS)
+    delimited = table_from(decoded, header_row=line_below_title(first_rows))
     return Rows(
         without_headers(delimited.frame),
         path.name,
@@ -389,6 +394,8 @@ def judgments_from_rows(
     rows = without(rows, _is_nothing(frame, columns, answer), "without an answer, and nothing was judged")
     frame = rows.frame
     refuse_empty(frame, file=rows.file, remedy="Give one judgment per row.")
+    rows = _without_unmoved(rows, answer)
+    frame = rows.frame
     remarks += _media_columns(frame)
     clues = clues or stated_task(frame, columns, answer=answer, file=rows.file)
     if (options.task or clues.task) == BEST_WORST:
@@ -429,6 +436,19 @@ def judgments_from_rows(
         warnings=(*warnings, *read.warnings, *remarks, *_blank_items(frame, columns)),
         inferred=rows.inferred,
     )
+
+
+def _without_unmoved(rows: Rows, answer: str) -> Rows:
+    """Empty the answers of sliders that stayed where they began, as jsPsych records it."""
+    if "slider_start" not in rows.frame.columns or answer == "slider_start":
+        return rows
+    start, end = (pd.to_numeric(rows.frame[name], errors="coerce") for name in ("slider_start", answer))
+    is_unmoved = start == end
+    if not is_unmoved.any():
+        return rows
+    note = f"{int(is_unmoved.sum())} sliders were not moved (slider_start) and count as missing"
+    frame = rows.frame.assign(**{answer: rows.frame[answer].where(~is_unmoved, "")})
+    return replace(rows, frame=frame, notes=(*rows.notes, note))
 
 
 def _media_columns(frame: pd.DataFrame) -> list[str]:
@@ -614,29 +634,41 @@ def _require(columns: Mapping[str, str], frame: pd.DataFrame, file: str) -> None
     absent = [] if "participant" in columns else ["participant"]
     absent += [] if {"value", "response"} & set(columns) else ["value"]
     absent += [] if _JUDGED & set(columns) else ["item"]
-    if absent:
-        names = [str(name) for name in frame.columns]
-        people = people_columns(names) if "participant" in absent else ""
-        answers = people_columns(names) if {"value", "item"} <= set(absent) else ""
-        if answers and not people:
-            raise BadInput(
-                f"missing columns {', '.join(absent)}; the columns {answers} may be one sentence each.",
-                file=file,
-                remedy=f"If they are, name them as columns of sentences ({answers}); the columns are: "
-                f"{', '.join(names)}.",
-            )
-        if people:
-            raise BadInput(
-                f"missing columns {', '.join(absent)}; the columns {people} may be one person each.",
-                file=file,
-                remedy=f"If they are, name them as columns of people ({people}); the columns are: "
-                f"{', '.join(names)}.",
-            )
-        error = MissingColumns(absent, existing=names, file=file)
-        near = [text for text in near_names(names, columns, {}) if text.split()[3].rstrip(";") in absent]
-        if near:
-            raise BadInput(error.message, file=file, remedy=f"{' '.join(near)} {error.remedy}")
-        raise error
+    if not absent:
+        return
+    names = [str(name) for name in frame.columns]
+    error = MissingColumns(absent, existing=names, file=file)
+    if line := _later_header(frame, n_more=len(columns) + 2):
+        remedy = "This row seems to name the columns: delete the rows above it."
+        raise BadInput(error.message, file=file, row=line, remedy=remedy)
+    people = people_columns(names) if "participant" in absent else ""
+    answers = people_columns(names) if {"value", "item"} <= set(absent) else ""
+    if people or answers:
+        whose, kind = ("person", "people") if people else ("sentence", "sentences")
+        raise BadInput(
+            f"missing columns {', '.join(absent)}; the columns {people or answers} may be one {whose} each.",
+            file=file,
+            remedy=f"If they are, name them as columns of {kind} ({people or answers}); the columns are: "
+            f"{', '.join(names)}.",
+        )
+    near = [text for text in near_names(names, columns, {}) if text.split()[3].rstrip(";") in absent]
+    if {"participant", "value"} <= set(absent) and (counts := likely_counts(names)):
+        near.insert(0, f"If the rows are counts of answers: --map {counts}.")
+    if "value" in absent and columns.get("expected", "expected") != "expected":
+        rated = columns["expected"]
+        near.append(f"{rated!r} is taken for the intended status; if it is the answer: --map value={rated}.")
+    if near:
+        raise BadInput(error.message, file=file, remedy=f"{' '.join(near)} {error.remedy}")
+    raise error
+
+
+def _later_header(frame: pd.DataFrame, *, n_more: int) -> int:
+    """Return the first row that names more than so many of our columns; 0 if none does."""
+    for line, cells in frame.head(TOP_ROWS).iterrows():
+        names = list(dict.fromkeys(cell for cell in map(str, cells) if cell.strip()))
+        if len(recognize_columns(names, TABLE_FIELDS)) > n_more:
+            return int(str(line))
+    return 0
 
 
 def _extra(frame: pd.DataFrame, columns: Mapping[str, str], other_columns: set[str]) -> tuple[str, ...]:

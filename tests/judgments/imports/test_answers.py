@@ -53,12 +53,16 @@ def test_the_place_of_a_button_becomes_the_member_shown_there(read):
 
 def test_the_meaning_of_two_buttons_is_asked_unless_the_data_hold_it(read):
     trials = [button(0, 0, item="1", expected="good"), button(1, 1, item="2", expected="bad")]
+    # fields of @jspsych-contrib/plugin-html-multi-response 2.0.0
+    several = [{**trial, "trial_type": "html-multi-response", "response": None} for trial in trials]
+    several = [{**trial, "button_response": n} for n, trial in enumerate(several)]
     for format, content in (
         ("jspsych", trials),
         (
             "table",
             "trial_type,subject,item,response\nhtml-button-response,p1,1,0\nhtml-button-response,p1,2,1",
         ),
+        ("jspsych", several),
     ):
         with pytest.raises(CommandError, match="indexes of buttons.*--labels 0=yes 1=no"):
             read(content, format=format)
@@ -96,6 +100,42 @@ def test_a_rare_third_answer_beside_no_and_yes_is_asked_about(read, code):
 )
 def test_answers_of_an_ordinary_scale_are_not_asked_about(read, values):
     assert read(ratings(values * 4), "--dry-run")["missing"] == 0
+
+
+def test_answers_of_1_and_2_only_are_asked_about(read):
+    content = ratings([n % 2 + 1 for n in range(12)])
+    with pytest.raises(CommandError, match="1 and 2 only.*--labels 1=yes 2=no"):
+        read(content)
+    assert read(content, "--task", "likert", "--dry-run")["scale"] == [1.0, 2.0]
+    assert read(content, "--labels", "1=yes", "2=no")["task"] == "yes_no"
+    assert stored("value")[:2] == [1.0, 0.0]
+
+
+def test_percentages_are_points_of_a_slider(read):
+    assert read(ratings(["60%", "5 %", "0%", "12.5%"] * 3))["task"] == "slider"
+    assert stored("value")[:4] == [60.0, 5.0, 0.0, 12.5]
+
+
+def test_sliders_that_stayed_where_they_began_are_missing_in_a_table_too(read):
+    rows = "participant,item,sentence,rating,slider_start\np,1,A.,50,50\np,2,B.,70,50\n"
+    assert read(rows)["missing"] == 1
+    assert stored("trial__position", "value") == [(1, None), (2, 70.0)]
+
+
+def test_screens_without_the_item_that_others_have_are_no_judgments(read):
+    trials = [
+        button(0, 0, stimulus="Welcome"),
+        button(1, 6, stimulus="A.", stim_id="a"),
+        button(2, 1, stimulus="B.", stim_id="b"),
+    ]
+    report = read(trials, format="jspsych")
+    assert stored("value") == [6.0, 1.0]
+    assert any("--map item=stim_id" in warning for warning in report["warnings"])
+
+
+def test_a_scale_element_with_more_points_than_buttons_is_a_slider(read):
+    content = PENN.replace("Scale,rating,Choice,6", "Scale,rating,Choice,64")
+    assert read(content, "--map", "value=rating", format="pcibex")["task"] == "slider"
 
 
 def test_a_reversed_scale_is_named_and_reversed(read):

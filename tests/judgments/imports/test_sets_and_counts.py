@@ -1,6 +1,7 @@
 """Best–worst sets, counts of answers and pairs by place: tables whose rows are not one answer each."""
 
 import json
+from collections import Counter
 from io import StringIO
 
 import pytest
@@ -121,3 +122,25 @@ def test_members_by_their_places_become_the_expected_and_the_other_one(load):
     ]
     with pytest.raises(CommandError, match="the pairs have no expected member.*expected_first"):
         load("participant,first,second,value\np1,She left.,She leave.,left\n")
+
+
+def test_counts_of_other_names_are_proposed(load):
+    for head, options in (
+        ("yes,n", "n_yes=yes n_answers=n"),
+        ("accepted,rejected", "n_yes=accepted n_no=rejected"),
+        ("percent_yes,total", "n_yes=percent_yes n_answers=total"),
+    ):
+        with pytest.raises(CommandError, match=f"missing columns.*counts of answers: --map {options}"):
+            load(f"sentence,{head}\nShe left.,12,20\n")
+
+
+@pytest.mark.parametrize("shares", [("60%", "5 %"), ("0.6", "0.05")])
+def test_shares_of_a_number_of_answers_are_counts(load, shares):
+    content = "sentence,share,n\nShe left.,{},20\nHe left.,{},20\n"
+    load(content.format(*shares), "--map", "n_yes=share", "n_answers=n")
+    counts = Counter(Judgment.objects.values_list("trial__sentence__text", "value"))
+    assert counts == {
+        ("She left.", 1): 12, ("She left.", 0): 8, ("He left.", 1): 1, ("He left.", 0): 19,
+    }  # fmt: skip
+    with pytest.raises(CommandError, match="row 2, column 'share': 33 % of 20 answers is no whole number"):
+        load(content.format("33%", "5%"), "--map", "n_yes=share", "n_answers=n")

@@ -3,11 +3,13 @@
 import gzip
 import json
 
+import pandas as pd
 import pytest
 
 from analysis.errors import BadInput, MissingColumns, UnknownName
 from judgments.imports.readers import SourceOptions, read_judgments
 from judgments.imports.readers.registry import parse_judgment_mapping
+from tests.experiments.materials.spreadsheet_files import write_xlsx
 
 HEAD = "participant,item,condition,position,value"
 
@@ -131,6 +133,72 @@ def test_json_lines_and_packed_tables_are_read_alike(table, tmp_path):
     packed = tmp_path / "a.tsv.gz"
     packed.write_bytes(gzip.compress(b"participant\titem\tvalue\np\ti1\t3\np\ti2\t4\n"))
     assert lines.judgments["value"].tolist() == read(packed).judgments["value"].tolist() == [3.0, 4.0]
+
+
+ROWS = [
+    {"participant": "p", "item": "i1", "value": 3},
+    {"participant": "p", "item": "i2", "value": 4},
+]
+COLUMNS = {name: [row[name] for row in ROWS] for name in ROWS[0]}
+
+
+def test_json_is_read_in_every_shape_that_has_one_reading(table):
+    shapes = {
+        "object with the list": {"n": 2, "data": ROWS},  # as LimeSurvey and web services write it
+        "lists by column": COLUMNS,
+        **{f"pandas {o}": json.loads(pd.DataFrame(ROWS).to_json(orient=o)) for o in PANDAS},
+    }
+    for name, document in shapes.items():
+        assert read(table(json.dumps(document), name="a.json")).judgments["value"].tolist() == [3, 4], name
+    with pytest.raises(BadInput, match=r'row 1: is no JSON object.*orient="records"'):
+        read(table(json.dumps([["p", "i1", 3]]), name="a.json"))
+
+
+PANDAS = ("columns", "index", "records", "split", "table")
+
+
+def test_a_repeated_header_arranges_the_rows_below_it(table):
+    head = "participant,item,condition,value"
+    joined = table(head, "p,i1,a,3", "item,value,participant,condition", "i1,5,q,a", head, "r,i1,b,6")
+    assert read(joined).judgments[["session", "item", "condition", "value"]].values.tolist() == [
+        ["p", "i1", "a", 3], ["q", "i1", "a", 5], ["r", "i1", "b", 6],
+    ]  # fmt: skip
+    fewer = read(table(head, "p,i1,a,3", "value,participant,item", "5,q,i1"))
+    assert fewer.judgments[["item", "condition", "value"]].values.tolist() == [["i1", "a", 3], ["i1", "", 5]]
+    with pytest.raises(BadInput, match="row 3: the row names 5 columns.*joined run by run"):
+        read(table(head, "p,i1,a,3", f"{head},age", "q,i1,a,5,30"))
+
+
+def test_answers_that_are_names_of_columns_are_no_header(table):
+    rows = read(table("participant,item,A,B,value", "p,i1,B,A,3", "q,i1,A,B,4")).judgments
+    assert rows["extra:A"].tolist() == ["B", "A"]
+
+
+@pytest.mark.parametrize(
+    "title", [["Study 3"], ["Study 3,,,,"], ["Study 3, by Ana", ""], ["Study 3", "", "2024, spring"]]
+)
+def test_a_title_above_the_column_names_is_skipped_with_a_note(table, title):
+    rows = ["p,i1,a,1,2", "p,i2,a,2,3", "p,i3,a,3,4", "q,i1,a,1,2"]
+    result = read(table(*title, HEAD, *rows))
+    assert result.judgments["value"].tolist() == [2, 3, 4, 2]
+    assert result.judgments["row"].tolist()[0] == len(title) + 2
+    assert any("above the header skipped" in note for note in result.notes)
+
+
+def test_a_merged_title_of_a_spreadsheet_is_skipped(tmp_path):
+    rows = [["Study 3"] * 5, HEAD.split(","), ["p", "i1", "a", 1, 2], ["p", "i2", "a", 2, 3]]
+    path = write_xlsx(tmp_path / "a.xlsx", {"answers": rows})  # the reader fills merged ranges
+    assert read(path).judgments["row"].tolist() == [3, 4]
+
+
+def test_a_row_of_groups_above_the_column_names_is_pointed_out(table):
+    with pytest.raises(BadInput, match="row 2: missing.*seems to name the columns"):
+        read(table("People,,Sentences,,", HEAD, "p,i1,a,1,2"))
+
+
+def test_a_rating_called_acceptability_is_proposed(table):
+    with pytest.raises(BadInput, match="missing column value.*--map value=acceptability"):
+        read(table("participant,item,acceptability", "p,i1,3", "p,i2,7"))
 
 
 def test_ssa_2013_is_read_without_a_mapping(shared_data):
