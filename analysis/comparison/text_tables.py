@@ -250,6 +250,18 @@ def _tables(document: dict[str, Any]) -> Iterable[tuple[str, Sequence[str], list
         ],
     )  # fmt: skip
     yield (
+        "Ratings by surprisal (z for one SD of each predictor)",
+        ("model", "ratings", "term", "estimate", "95 %", "p", "Holm", "status"),
+        [
+            (
+                row["model"], row["n"], term.get("term", ""), term.get("estimate"), _bounds(term),
+                term.get("p"), row["p_holm"] if term.get("term") == "surprisal" else None, row["status"],
+            )
+            for row in document["surprisal"]
+            for term in row["terms"][1:] or [{}]
+        ],
+    )  # fmt: skip
+    yield (
         "Shallow predictors of being right",
         ("predictor", "", "n", "r", "95 %", "status"),
         [

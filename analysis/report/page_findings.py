@@ -570,6 +570,24 @@ def _linking_finding(depth: dict[str, Any], report: dict[str, Any]) -> str:
     return f"{text}; the highest of {plural(len(rows), 'function')}, chosen afterwards."
 
 
+def _surprisal_finding(depth: dict[str, Any], report: dict[str, Any]) -> str:
+    estimated = [
+        (row, term) for row in depth["surprisal"] for term in row["terms"] if term["term"] == "surprisal"
+    ]
+    if not estimated:
+        return ""
+    row, slope = max(estimated, key=lambda pair: abs(pair[1]["statistic"] or 0.0))
+    covariates = [term["term"] for term in row["terms"][2:]]
+    held = f", with {join_list(covariates)} held constant" if covariates else ""
+    many = len(estimated) > 1
+    of = f" by Holm; of {plural(len(estimated), 'model')} the clearest, chosen afterwards" if many else ""
+    p = _p(row["p_holm"]) if row["p_holm"] is not None else "not defined"
+    return (
+        f"For each SD of surprisal of {row['model']}, ratings change by {decimal(slope['estimate'], 2)} z"
+        f"{interval(slope['ci_low'], slope['ci_high'])}{held}, p {p}{of}."
+    )
+
+
 def _predictors_finding(depth: dict[str, Any], report: dict[str, Any]) -> str:
     rows = [row for row in depth["predictors"] if row["r"] is not None]
     if not rows:
@@ -649,6 +667,7 @@ DEPTH_FINDINGS: dict[str, Callable[[dict[str, Any], dict[str, Any]], str]] = {
     "curves": _curves_finding,
     "tests": _tests_finding,
     "linking": _linking_finding,
+    "surprisal": _surprisal_finding,
     "predictors": _predictors_finding,
     "prefixes": _prefixes_finding,
     "learning": _learning_finding,

@@ -1,6 +1,7 @@
 """Depth and leaderboard through page, command and API: the same numbers, for members, in any order."""
 
 import csv
+import html
 import io
 import json
 import re
@@ -14,6 +15,7 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from analysis.comparison.in_depth.report import SECTIONS
+from analysis.comparison.in_depth.surprisal import REASONS
 from analysis.ngrams import train_model, write_arpa
 from experiments.models import MinimalPair
 from experiments.operation import job_runner
@@ -84,7 +86,7 @@ FINDINGS = {
 
 
 # Bright is always right, dull never; all pairs are of one family.
-WITHOUT = {"predictors", "prefixes", "learning", "filtered", "decisions"}
+WITHOUT = {"surprisal", "predictors", "prefixes", "learning", "filtered", "decisions"}
 
 
 def test_every_part_opens_with_a_finding_that_its_table_repeats(ada):
@@ -145,7 +147,16 @@ def test_page_command_and_api_give_the_same_depth(comparison, ada, tmp_path):
         "--in-depth", "--json", stdout=out,
     )  # fmt: skip
     printed = json.loads(out.getvalue())["depth"]
-    for part in ("correlations", "tests", "linking", "predictors", "decisions", "learning", "prefixes"):
+    for part in (
+        "correlations",
+        "tests",
+        "linking",
+        "surprisal",
+        "predictors",
+        "decisions",
+        "learning",
+        "prefixes",
+    ):
         assert _rounded(printed[part]) == _rounded(depth[part]), part
 
 
@@ -244,6 +255,10 @@ def test_linking_functions_use_unigrams_of_runs_that_were_scored_by_log_probabil
     assert rows["bright", "slor"]["status"] == "no_length"
     page = ada.get(reverse("study-depth", args=[study.slug, comparison.pk, "linking"])).content.decode()
     assert "MORCELA" in page and "The number of tokens is not known" in page
+    page = ada.get(reverse("study-depth", args=[study.slug, comparison.pk, "surprisal"])).content.decode()
+    assert "The number of tokens is not known" in page
+    fitted = comparison.report["depth"]["surprisal"][0]
+    assert fitted["n"] and REASONS[fitted["status"]] in html.unescape(page), fitted
 
 
 def test_a_prefix_method_without_its_pairs_reports_the_requirement(tmp_path):

@@ -112,12 +112,12 @@ def linking_functions(
     """
     sentences = _members(table)
     rows = []
-    for name, columns in _models(models).items():
-        rows += _model_rows(name, sentences.join(_model_counts(table, columns, counts)))
+    for name, columns in group_models(models).items():
+        rows += _model_rows(name, sentences.join(sentence_counts(table, columns, counts)))
     return rows
 
 
-def _models(models: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def group_models(models: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return the columns of scores of each model; columns of one name and method are models of their own."""
     groups: dict[str, pd.DataFrame] = {}
     for name, columns in models.groupby("name", sort=False):
@@ -128,7 +128,7 @@ def _models(models: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return groups
 
 
-def _model_counts(table: PairTable, columns: pd.DataFrame, counts: pd.DataFrame | None) -> pd.DataFrame:
+def sentence_counts(table: PairTable, columns: pd.DataFrame, counts: pd.DataFrame | None) -> pd.DataFrame:
     """Return the counts of one model by sentence: as given, else derived from its measures."""
     scores = {row["method"]: table.scores[row["model"]] for row in columns.to_dict("records")}
     own = pd.DataFrame(np.nan, index=table.scores.index, columns=list(COUNTS))

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ...mixed_models.structures import LARGEST
 from ..adc_curve import CURVE_PERMUTATIONS, DELTA_MAX, all_curves
 from ..ceilings.noise import SPLITS, correlation_ceilings, people_right
 from ..criteria import DELTAS, Signs
@@ -23,11 +24,12 @@ from .matrices import (
 from .models import roster
 from .predictors import shallow_predictors
 from .prefixes import prefix_methods
+from .surprisal import surprisal_models
 from .thresholds import decision_rows
 
 SECTIONS = (
-    "correlations", "curves", "tests", "linking", "predictors", "prefixes", "learning", "filtered",
-    "decisions",
+    "correlations", "curves", "tests", "linking", "surprisal", "predictors", "prefixes", "learning",
+    "filtered", "decisions",
 )  # fmt: skip
 
 
@@ -109,6 +111,7 @@ def depth_document(
         "curves": all_curves(table, signs=signs, judgments=judgments, rng=rng("curves")),
         "tests": model_tests(table, deltas=deltas, signs=signs, rng=rng("tests")),
         "linking": linking_functions(table, metadata, counts),
+        "surprisal": surprisal_models(table, metadata, judgments, counts),
         "predictors": shallow_predictors(table, metadata),
         "prefixes": prefix_methods(table, metadata, rng=rng("prefixes")),
         "learning": learning_curves(table, metadata, people),
@@ -133,6 +136,8 @@ def _conventions(table: PairTable, *, signs: Signs, seed: int) -> dict[str, Any]
         "recalibrated": "Δh on Δlm fitted on the other clusters, 10 folds",
         "linking": f"least squares over the members of pairs; r of predictions from the other items, {FOLDS} "
         "folds; β and γ by Fieller, jackknife over clusters",
+        "surprisal": "z of ratings within participants, ddof 1; predictors (x - mean) / SD over the rated "
+        f"rows, surprisal -log p / tokens; REML, Satterthwaite; {LARGEST}",
         "predictors": "up to 8 values or 5 bins of equal size, Wilson; perplexity by white-space words",
         "learning": "least squares on log2 tokens, models as units; Fieller's interval",
         "filtered": "points; Welch interval over seeds",

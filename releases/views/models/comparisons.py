@@ -56,6 +56,7 @@ SECTIONS = {
     "curves": "ADC curves",
     "tests": "Two models",
     "linking": "Linking functions",
+    "surprisal": "Ratings by surprisal",
     "predictors": "Shallow predictors",
     "prefixes": "Prefix methods",
     "learning": "Learning curves",

@@ -6,7 +6,9 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
+from analysis.comparison.in_depth import surprisal
 from analysis.comparison.in_depth.linking import FORMULAS, REASONS
+from analysis.comparison.in_depth.surprisal import COLLINEAR, LACKING, TERMS
 from analysis.report.page_findings import LINK_NAMES, depth_finding
 from experiments.models import Experiment
 from releases.comparison.compare import list_comparisons
@@ -223,6 +225,25 @@ def _linking(comparison: Comparison, depth: dict[str, Any]) -> dict[str, Any]:
     return {"linked_models": models}
 
 
+def _surprisal(comparison: Comparison, depth: dict[str, Any]) -> dict[str, Any]:
+    rows = [
+        {
+            **row,
+            "terms": [
+                {**term, "meaning": TERMS.get(term["term"], ""), "sd": row["sd"].get(term["term"])}
+                for term in row["terms"]
+            ],
+            "reasons": [
+                *status_reasons([row], surprisal.REASONS),
+                *(LACKING[name] for name in row["left_out"] if name in LACKING and row["terms"]),
+            ],
+            "is_collinear": row["vif"] is not None and row["vif"] > COLLINEAR,
+        }
+        for row in depth.get("surprisal", [])
+    ]
+    return {"surprisal_models": rows, "collinear": COLLINEAR}
+
+
 def status_reasons(rows: list[dict[str, Any]], reasons: dict[str, str]) -> list[str]:
     """Return a sentence for each status of rows that has one, in the order of the rows."""
     return [reasons[status] for status in dict.fromkeys(row["status"] for row in rows) if status in reasons]
@@ -279,6 +300,7 @@ MAKERS = {
     "curves": _curves,
     "tests": _tests,
     "linking": _linking,
+    "surprisal": _surprisal,
     "predictors": _predictors,
     "prefixes": _prefixes,
     "learning": _learning,
