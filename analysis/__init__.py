@@ -59,10 +59,12 @@ HOMES = {
     "applicable": "figures.registry",
     "draw": "figures.registry",
     "export_figure": "figures.export",
+    "Client": "client",
 }
 SUBPACKAGES = (
     "aggregation",
     "agreement",
+    "client",
     "comparison",
     "corpora",
     "effects",

@@ -1,21 +1,22 @@
 """A whole study by REST, with a token only: from a file of sentences to a release."""
 
 import json
+import sys
 import zipfile
 from functools import partial
 from pathlib import Path
 
-import httpx
+import pandas as pd
 import pytest
 from celery import current_app
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from experiments.models import Experiment, Job, MaterialSet
+import analysis as obelus
+from experiments.models import Experiment, Job, MaterialSet, Upload
 from experiments.operation import job_runner
 from judgments.models import Judgment
 from tests import cast
-from tests.answers import answered_here
 from tests.releases.study import judged_study, scores_file
 
 pytestmark = pytest.mark.django_db
@@ -215,17 +216,18 @@ def test_a_study_is_copied_and_only_unused_materials_are_deleted(api):
     assert not MaterialSet.objects.filter(pk=unused.pk).exists()
 
 
-def test_the_notebook_of_the_manual_runs(api, tmp_path, monkeypatch):
+@pytest.mark.django_db(transaction=True)
+def test_the_notebook_of_the_manual_runs_against_a_live_server(live_server, tmp_path, monkeypatch):
+    current_app.loader.import_default_modules()
     text = (Path(__file__).parent.parent / "docs/how-to/automate.md").read_text()
-    blocks = text.partition("## A whole study from a notebook")[2].split("```python\n")[1:3]
-    begin, end = (block.partition("```")[0] for block in blocks)
+    blocks = text.partition("## A whole study from a notebook")[2].split("```python\n")[1:4]
+    begin, end, compare = (block.partition("```")[0] for block in blocks)
     (tmp_path / "sentences.csv").write_text("\n".join(ROWS))
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OBELUS", "http://testserver")
+    monkeypatch.setenv("OBELUS", live_server.url)
     monkeypatch.setenv("TOKEN", cast.token(cast.ada(), scopes=("read", "write", "people")))
+    monkeypatch.setitem(sys.modules, "obelus", obelus)
     monkeypatch.setattr("time.sleep", lambda seconds: run_queued_jobs())
-    client = partial(httpx.Client, transport=httpx.MockTransport(answered_here))
-    monkeypatch.setattr("httpx.Client", client)
     names: dict = {}
     exec(begin, names)
     study = Experiment.objects.get()
@@ -234,6 +236,21 @@ def test_the_notebook_of_the_manual_runs(api, tmp_path, monkeypatch):
         cast.sit(study, name)
     exec(end, names)
     assert zipfile.is_zipfile(tmp_path / "release.zip")
+    assert set(names["judgments"]["participant"]) == set(names["release"].judgments()["participant"])
+    exec(compare, names)
+    assert "shorter is better" in names["release"].compare().frame("models").to_string()
+
+
+def test_the_client_names_what_is_wrong_and_keeps_nothing_of_a_bad_table(live_server, transactional_db):
+    token = cast.token(cast.ada(), scopes=("read", "write"))
+    client = obelus.Client(live_server.url, token, progress=False)
+    with pytest.raises(obelus.client.ApiError, match="exlude: .*'exclude'") as caught:
+        client.study(cast.draft("agreement").slug).agreement(exlude="catch_failed")
+    assert (caught.value.status, caught.value.code) == (400, "invalid")
+    with pytest.raises(ValueError, match="sentence"):
+        client.materials.upload(pd.DataFrame({"a": ["x"]}), name="Bad", language="en")
+    assert not Upload.objects.exists()
+    assert token not in repr(client)
 
 
 def run_queued_jobs() -> None:
