@@ -40,12 +40,15 @@ class Tool:
     text : str
         Regular expression that the beginning of its text contains.
     suffixes : tuple of str
+        Ends of its name, in lower case.
     answers, times : tuple of str
         Columns that may hold the answers and the response times, with ``*``.
     is_readable : bool
         Whether a table of judgments is read from it.
     has_other_rows : bool
         Whether rows that are no judgments are among the others, so that they have to be chosen.
+    replaces : tuple of (str, str)
+        Characters that the tool writes in place of others, and the others.
     """
 
     label: str
@@ -57,6 +60,7 @@ class Tool:
     times: tuple[str, ...] = ()
     is_readable: bool = True
     has_other_rows: bool = False
+    replaces: tuple[tuple[str, str], ...] = ()
 
 
 _WIDE = "--answers names the columns of one sentence each ({answers})"
@@ -77,8 +81,7 @@ TOOLS: Sequence[Tool] = (
     ),
     Tool(
         "a table of E-DataAid (E-Prime)",
-        f"{_AS_TABLE} --map participant=Subject session=Subject+Session value={{answers}} rt_ms={{times}}; "
-        "lines above the column names (the name of the .edat file) are deleted before.",
+        f"{_AS_TABLE} --map participant=Subject session=Subject+Session value={{answers}} rt_ms={{times}}",
         columns=("ExperimentName", "Subject", "Session"),
         answers=("*.RESP",),
         times=("*.RT",),
@@ -157,17 +160,35 @@ TOOLS: Sequence[Tool] = (
         times=("response_time_*", "response_time"),
     ),
     Tool(
+        "a VV file of LimeSurvey, with two rows of column names",
+        "Export the responses instead (Responses, Export, Export responses): CSV, Answer codes.",
+        text=r"\A[^\n]*\n\"?id\"?\t(?:\"?token\"?\t)?\"?submitdate\"?\t",
+        is_readable=False,
+    ),
+    Tool(
+        "data of LimeSurvey for R or SPSS, where the codes of answers are changed (yes to 2 or to 1)",
+        "Export the responses as CSV instead (Responses, Export, Export responses): Answer codes.",
+        suffixes=("_r_data_file.csv", "_spss_data_file.dat"),
+        is_readable=False,
+    ),
+    Tool(
         "results of LimeSurvey with the questions' texts as column names",
-        "Export the responses as CSV again with Headings: Question code and Responses: Answer codes, then "
-        f"name the columns of one sentence each (--answers): {_AS_TABLE} --map participant=id --answers "
-        "'CODE*'.",
-        columns=("Date submitted", "Last page", "Start language"),
+        f"{_AS_TABLE} --map 'participant=Response ID' (or id) --answers 'QUESTION*'; {_WIDE}, whose text is "
+        "in the brackets. Export with Responses: Answer codes.",
+        columns=("Date submitted|Completed", "Last page|Last page seen", "Start language"),
+        answers=("*[[]*[]]",),
     ),
     Tool(
         "results of LimeSurvey, with a column for each question",
         f"{_AS_TABLE} --map participant=id --answers 'CODE*'; {_WIDE}. Export with Responses: Answer codes.",
         columns=("submitdate|lastpage", "startlanguage"),
         answers=("*[[]*[]]*", "*_SQ*"),
+    ),
+    Tool(
+        "a list of the questions or of their values of SoSci Survey, without answers",
+        "Download the data: Collected data, Download data, CSV.",
+        columns=("VAR", "MEANING|LABEL"),
+        is_readable=False,
     ),
     Tool(
         "data of SoSci Survey, with a column for each question",
@@ -184,17 +205,30 @@ TOOLS: Sequence[Tool] = (
         columns=("Record ID", "Event Name|Repeat Instrument|Survey Identifier|Complete?"),
     ),
     Tool(
+        "data of REDCap with a row for each field",
+        f"{_AS_TABLE} --map participant=record item=field_name value=value --where field_name=NAME …, with "
+        "the fields that are judgments.",
+        columns=("record", "field_name", "value"),
+        has_other_rows=True,
+    ),
+    Tool(
         "raw data of REDCap, with a column for each question",
         f"{_AS_TABLE} --map participant=record_id --answers 'NAME*'; {_WIDE}.",
-        columns=("record_id|redcap_event_name", "redcap_*|*_complete"),
+        columns=("record_id|redcap_*|*_timestamp", "redcap_*|*_complete"),
         answers=("*_[0-9]", "*_[0-9][0-9]"),
     ),
     Tool(
-        "results of SurveyMonkey, with the sentences in a second row of headings",
-        "Export all responses as CSV with Columns: Condensed and Cells: Numerical value, move the "
-        "sentences of the second row into the first and delete the second, then name the columns of one "
-        f"sentence each: {_AS_TABLE} --map 'participant=Respondent ID' --answers COLUMN COLUMN ….",
+        "responses from the API of SurveyMonkey",
+        "Export all responses as CSV with Columns: Condensed and Cells: Numerical value.",
+        columns=("analyze_url", "collector_id"),
+        is_readable=False,
+    ),
+    Tool(
+        "results of SurveyMonkey, with a column for each question",
+        f"{_AS_TABLE} --map 'participant=Respondent ID' --answers 'QUESTION*'; {_WIDE}. Export all responses "
+        "with Columns: Condensed and Cells: Numerical value.",
         columns=("Respondent ID|respondent_id", "Collector ID|collector_id"),
+        answers=("* - *",),
     ),
     Tool(
         "a batch of Turktools with one sentence for each item",
@@ -213,11 +247,12 @@ TOOLS: Sequence[Tool] = (
     ),
     Tool(
         "results of Experigen",
-        f"{_AS_TABLE} --map participant=userCode item=COLUMN sentence=COLUMN value={{answers}} "
-        "rt_ms={times}; --where view=NAME takes the screens of one view.",
+        f"{_AS_TABLE} --map participant=userCode position=trialnumber item=COLUMN sentence=COLUMN "
+        "value={answers} rt_ms={times}; --where view=NAME takes the screens of one view.",
         columns=("userCode", "userFileName|experimentName|sourceurl"),
         answers=("response*",),
         times=("rt*", "responseTime*", "*RT"),
+        replaces=(("\u201a", ","),),
     ),
     Tool(
         "results of SurveyMan",
@@ -296,9 +331,9 @@ class ToolFile:
 
 def find_tool(path: Path) -> ToolFile | None:
     """Return the tool that wrote a file, from its name and first bytes; None if none is known."""
-    suffix = path.suffix.lower()
-    by_name = next((tool for tool in TOOLS if suffix in tool.suffixes), None)
-    if by_name or path.is_dir() or suffix in BINARY_SUFFIXES:
+    name = path.name.lower()
+    by_name = next((tool for tool in TOOLS if tool.suffixes and name.endswith(tool.suffixes)), None)
+    if by_name or path.is_dir() or path.suffix.lower() in BINARY_SUFFIXES:
         return ToolFile(by_name) if by_name else None
     text = _read_head(path)
     by_text = next((tool for tool in TOOLS if tool.text and re.search(tool.text, text)), None)

@@ -16,6 +16,7 @@ from judgments.imports.readers.cells import TASKS, parse_flag, parse_numbers, st
 
 _SHOWN = 10  # answers that a message lists
 LONGEST_LIKERT = 11
+MAX_OF_SOSCI = 101.0  # sliders of SoSci Survey count from 1
 _MIN_CODED = 10  # so many answers of a longer scale have more than two values
 _PLACES = {
     **dict.fromkeys(("first", "left", "1st", "top", "a"), True),
@@ -467,6 +468,8 @@ def _likely_task(values: np.ndarray, *, is_pair: bool, clues: Clues) -> str:
     low, high = float(values.min()), float(values.max())
     if is_whole and (low >= 0 and high <= LONGEST_LIKERT or _is_balanced(low, high)):
         return "likert"
+    if low >= 1 and high == MAX_OF_SOSCI and is_whole:
+        return "slider"
     if low >= 0 and (high <= 1 or (is_whole and (high == 100 or (95 <= high < 100 and low <= 5)))):
         return "slider"
     return "magnitude_estimation"
@@ -606,6 +609,8 @@ def infer_scale(
     smallest, largest = (float(answered.min()), float(answered.max())) if len(answered) else (1.0, 7.0)
     if task == "slider":
         guess = (0.0, 1.0 if largest <= 1 else 100.0)
+        if largest == MAX_OF_SOSCI and smallest >= 1:
+            guess = (1.0, MAX_OF_SOSCI)
     elif smallest < 0:
         guess = (-max(-smallest, largest), max(-smallest, largest))
     else:

@@ -120,7 +120,7 @@ def qualtrics_rows(rows: Rows, options: SourceOptions) -> Shaped:
     for status, reason in _NO_RESPONDENTS.items():
         rows = without(rows, rows.frame["Status"] == status, reason)
     names = answer_columns(rows, options.answers) or _rated_columns(rows, ids)
-    texts = _differing_parts([questions[name] for name in names])
+    texts = differing_parts([questions[name] for name in names])
     loops = [_LOOP.fullmatch(name) for name in names]
     are_loops = all(loops) and len({match[2] for match in loops if match}) == 1
     items = [match[1] if match and are_loops else name for match, name in zip(loops, names, strict=True)]
@@ -195,14 +195,14 @@ def _is_numeric(cells: pd.Series) -> bool:
     return len(answers) > 0 and bool(pd.to_numeric(answers, errors="coerce").notna().all())
 
 
-def _differing_parts(questions: Sequence[str]) -> list[str]:
+def differing_parts(questions: Sequence[str]) -> list[str]:
     """Return what tells questions apart, of the parts that ``-`` separates; nothing where they are alike.
 
     Examples
     --------
-    >>> _differing_parts(["How good? - She left.", "How good? - He leave."])
+    >>> differing_parts(["How good? - She left.", "How good? - He leave."])
     ['She left.', 'He leave.']
-    >>> _differing_parts(["How good?", "How good?"])
+    >>> differing_parts(["How good?", "How good?"])
     []
     """
     split = [question.split(" - ") for question in questions]

@@ -1,6 +1,7 @@
 """Reader of long tables: one judgment per row, with our column names, their aliases or a mapping."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.errors import BadInput, MissingColumns
-from experiments.materials.delimited import TOP_ROWS, first_lines, line_below_title, table_from
+from experiments.materials.delimited import TOP_ROWS, UNNAMED, first_lines, line_below_title, table_from
 from experiments.materials.encoding import Encoding, read_text
 from experiments.materials.readers.dataset_folders import is_dataset
 from experiments.materials.readers.sheets import check_parquet, is_json, json_sheet, read_sheet
@@ -19,6 +20,8 @@ from experiments.materials.readers.tool_files import (
     ToolFile,
     find_tool,
     find_tool_by_columns,
+    has_columns,
+    matching_columns,
     refuse_unreadable,
 )
 from experiments.materials.schema import (
@@ -70,7 +73,7 @@ from judgments.imports.readers.cells import (
     strip_cell,
     without_headers,
 )
-from judgments.imports.readers.shapes import OpenAnswer, as_text, without
+from judgments.imports.readers.shapes import OpenAnswer, as_text, differing_parts, without
 
 _FIELDS = (
     Field(
@@ -300,7 +303,10 @@ def read_judgment_table(path: Path, options: SourceOptions, *, rows: Rows | None
     """Read a long table of judgments; ``rows`` is the result of :func:`table_rows`, if known."""
     if rows is None:
         rows = table_rows(path, encoding=options.encoding, sheet=options.sheet)
-    _refuse_unstated(rows, options, find_tool(path))
+    tool_file = find_tool(path) or find_tool_by_columns(list(map(str, rows.frame.columns)))
+    _refuse_unstated(rows, options, tool_file)
+    for written, meant in tool_file.tool.replaces if tool_file else ():
+        rows = _with_character(rows, written, meant)
     if options.people and options.answers:
         raise BadInput(
             "columns of one person each and of one sentence each exclude each other.",
@@ -310,22 +316,70 @@ def read_judgment_table(path: Path, options: SourceOptions, *, rows: Rows | None
     if options.people:
         rows = long_rows(rows, options.people)
     if options.answers:
-        rows = answer_rows(rows, answer_columns(rows, options.answers))
+        names = answer_columns(rows, options.answers)
+        texts = _sentences_of(names) if "sentence" not in rows.frame.columns else []
+        rows = answer_rows(rows, names, items=texts, sentences=texts)
     return judgments_from_rows(rows, options, format="table")
 
 
 def _refuse_unstated(rows: Rows, options: SourceOptions, tool_file: ToolFile | None) -> None:
     """Refuse a table of a tool in which only the user can say where the judgments are, until it is said."""
-    names = list(map(str, rows.frame.columns))
-    tool_file = tool_file or find_tool_by_columns(names)
     if tool_file is None or options.where:
         return
+    names = list(map(str, rows.frame.columns))
     if not tool_file.tool.has_other_rows:
         is_stated = options.answers or options.people or {"value", "response"} & set(options.mapping)
         columns = set(recognize_columns(names, TABLE_FIELDS, mapping={}, file=rows.file))
         if is_stated or {"participant", "value"} <= columns and _JUDGED & columns:
             return
     raise BadInput(f"this is {tool_file.tool.label}.", file=rows.file, remedy=tool_file.remedy)
+
+
+def _with_character(rows: Rows, written: str, meant: str) -> Rows:
+    """Return the rows with a character in place of the one that the tool wrote for it."""
+    frame = rows.frame.map(lambda cell: cell.replace(written, meant) if isinstance(cell, str) else cell)
+    n_cells = int((frame != rows.frame).to_numpy().sum())
+    if not n_cells:
+        return rows
+    note = f"{meant!r} is read for {written!r}, which the tool writes in its place ({n_cells} cells)"
+    return replace(rows, frame=frame, notes=(*rows.notes, note))
+
+
+def _sentences_of(names: Sequence[str]) -> list[str]:
+    """Return the sentences that column names of surveys contain, in brackets or beside the question; or none.
+
+    Examples
+    --------
+    >>> _sentences_of(["How good? [She left.]", "How good? [He leave.]"]), _sentences_of(["R[SQ1]", "R[SQ2]"])
+    (['She left.', 'He leave.'], [])
+    """
+    brackets = [re.fullmatch(r".*\[(.+)\]", name, re.DOTALL) for name in names]
+    texts = [match[1].strip() for match in brackets if match]
+    if len(texts) == len(names) == len(set(texts)) and all(" " in text for text in texts):
+        return texts
+    return differing_parts(names) if len(names) > 1 and all(" - " in name for name in names) else []
+
+
+_HEADINGS = ("Respondent ID|respondent_id", "Collector ID|collector_id")  # of SurveyMonkey
+_NO_HEADING = ("", "Response", "Open-Ended Response")
+
+
+def _join_headings(rows: Rows) -> Rows:
+    """Join the second row of headings, where SurveyMonkey wrote one, to the names of the columns."""
+    names, frame = [str(name) for name in rows.frame.columns], rows.frame
+    if frame.empty or not has_columns(names, _HEADINGS):
+        return rows
+    respondent = matching_columns(names, _HEADINGS[0])[0]
+    if str(frame[respondent].iloc[0]).strip():
+        return rows
+    joined: list[str] = []
+    question = ""
+    for name, cell in zip(names, frame.iloc[0], strict=True):
+        question = question if name.startswith(UNNAMED) else name
+        second = str(cell).strip()
+        joined.append(name if second in _NO_HEADING else f"{question} - {second}")
+    note = "the second row of headings is joined to the first"
+    return replace(rows, frame=frame.iloc[1:].set_axis(joined, axis=1), notes=(*rows.notes, note))
 
 
 def table_rows(path: Path, *, encoding: Encoding = "", sheet: str = "") -> Rows:
@@ -339,7 +393,7 @@ def table_rows(path: Path, *, encoding: Encoding = "", sheet: str = "") -> Rows:
         return Rows(texts, path.name, source.description, source.notes, source.inferred)
     if is_spreadsheet(path):
         table = read_spreadsheet(path, sheet=sheet, may_have_title=True)
-        return Rows(table.frame, path.name, table.description, table.notes)
+        return _join_headings(Rows(table.frame, path.name, table.description, table.notes))
     if name.endswith(".parquet"):
         try:
             check_parquet(path)
@@ -357,13 +411,8 @@ def table_rows(path: Path, *, encoding: Encoding = "", sheet: str = "") -> Rows:
     has_long_cells = any(line.count('"') % 2 for line in top.splitlines()[:TOP_ROWS])
     first_rows = [] if has_long_cells else first_lines(top, n_rows=TOP_ROWS)
     delimited = table_from(decoded, header_row=line_below_title(first_rows))
-    return Rows(
-        without_headers(delimited.frame),
-        path.name,
-        delimited.description,
-        delimited.notes,
-        delimited.source.check,
-    )
+    frame, description = without_headers(delimited.frame), delimited.description
+    return _join_headings(Rows(frame, path.name, description, delimited.notes, delimited.source.check))
 
 
 def judgments_from_rows(
@@ -420,12 +469,12 @@ def judgments_from_rows(
     extra = _extra(frame, columns, {*background.values(), *joined})
     sessions = build_sessions(frame, columns, file=rows.file)
     participants, warnings = build_participants(frame, columns, background)
-    extras = {name: frame[name].set_axis(trials.index) for name in extra}
+    extras = frame[list(extra)].set_axis(trials.index).set_axis([f"extra:{name}" for name in extra], axis=1)
     return JudgmentFile(
         format,
         rows.file,
         read.task,
-        trials.assign(**{f"extra:{name}": cells for name, cells in extras.items()}),
+        pd.concat([trials, extras], axis=1),
         sessions,
         participants,
         scale=read.scale,

@@ -1,9 +1,12 @@
 """Files of tools without a format of their own: read as tables, or refused with the export to choose.
 
 In ``exports``, ``labjs.csv`` is by lab.js 2018.1.1 (participants filled down), ``psychopy*.csv`` by psychopy
-2025.2.4, ``opensesame.csv`` by opensesame-core 4.1.22, ``turktools.decoded.csv`` by ``decoder.py``.
+2025.2.4, ``opensesame.csv`` by opensesame-core 4.1.22, ``turktools.decoded.csv`` by ``decoder.py``,
+``experigen*.tsv`` by ``dbwrite.cgi`` and ``makecsv.cgi`` of Experigen 0d0cfdb. LimeSurvey, SoSci Survey,
+REDCap and SurveyMonkey have the columns of their source (LimeSurvey) or of files that others published.
 """
 
+import json
 from pathlib import Path
 
 import pytest
@@ -129,12 +132,14 @@ READ = {
     ),
     "Experigen": (
         "results of Experigen",
-        trial_table(
-            {"userFileName": "{p}", "userCode": "AB{p}", "sourceurl": "x", **COMMON, "response1": "{value}"},
-            delimiter="\t",
-        ).encode(),
-        {"map": ["participant=userCode", "value=response1"]},
-        BOTH,
+        "experigen-0d0cfdb.tsv",
+        {"map": ["participant=userCode", "position=trialnumber", "value=response1"]},
+        {
+            KEYS: [6, 7],
+            "The keys is here.": [1, 2],
+            "She left, I think.": [5, 6],
+            "She leave, I think.": [1, 1],
+        },
     ),
     "SurveyMan": (
         "results of SurveyMan",
@@ -184,13 +189,48 @@ READ = {
         {"map": ["participant=record_id"], "answers": ("rate_1", "rate_2")},
         {"rate_1": [6, 6], "rate_2": [2, 2]},
     ),
-    "SurveyMonkey": (
+    "LimeSurvey with texts": (
+        "results of LimeSurvey with the questions' texts",
+        wide_table(
+            (
+                "Response ID",
+                "Date submitted",
+                "Last page",
+                "Start language",
+                f"Natural? [{KEYS}]",
+                f"Natural? [{CUPS}]",
+            ),
+            *((person, "2026-11-29", 3, "en", 6, 2) for person in (1, 2)),
+        ).encode("utf-8-sig"),
+        {"map": ["participant=Response ID"], "answers": ("Natural*",)},
+        BOTH,
+    ),
+    "LimeSurvey, JSON": (
+        "results of LimeSurvey",
+        json.dumps(
+            {
+                "responses": [
+                    {"id": n, "submitdate": "x", "startlanguage": "en", "R_SQ001": "6"} for n in (1, 2)
+                ]
+            }
+        ).encode(),
+        {"map": ["participant=id"], "answers": ("R_*",)},
+        {"R_SQ001": [6, 6]},
+    ),
+    "REDCap by field": (
+        "data of REDCap with a row for each field",
+        b"record,field_name,value\n1,rate_1,6\n1,age,30\n2,rate_1,5\n2,age,31\n",
+        {"map": ["participant=record", "item=field_name"], "where": {"field_name": ("rate_1",)}},
+        {"rate_1": [5, 6]},
+    ),
+    "SurveyMonkey": (  # unnamed columns belong to the question before them
         "results of SurveyMonkey",
         wide_table(
-            ("Respondent ID", "Collector ID", "IP Address", KEYS, CUPS),
-            *((person, 4, "203.0.113.5", 6, 2) for person in (114001, 114002)),
+            ("Respondent ID", "Collector ID", "IP Address", "Natural?", "", "Language?"),
+            ("", "", "", KEYS, CUPS, "Open-Ended Response"),
+            *((person, 4, "203.0.113.5", 6, 2, "English") for person in (114001, 114002)),
         ).encode(),
-        {"map": ["participant=Respondent ID"], "answers": (KEYS, CUPS)},
+        {"map": ["participant=Respondent ID"], "answers": ("Natural*",)},
         BOTH,
     ),
 }
@@ -216,10 +256,21 @@ REFUSED = {
     "SPSS": ("results.sav", b"$FL2@(#) SPSS DATA FILE\0\0", "CSV with values"),
     "Stata": ("results.txt", b"<stata_dta><header>\0", "nolabel"),
     "R": ("results.rds", b"\x1f\x8b\x08", "write.csv"),
-    "LimeSurvey with texts": (
-        "texts.csv",
-        b"Response ID,Date submitted,Last page,Start language,How natural? [A.]\n1,x,3,en,7\n",
-        "Question code",
+    "VV file of LimeSurvey": (  # as vvexport of its export controller writes it
+        "vvexport_1.csv",
+        b"Response ID\tDate submitted\tNatural?\nid\tsubmitdate\tR_SQ001\n1\t2026-11-29\t7\n",
+        "Export responses",
+    ),
+    "LimeSurvey for R": ("survey_1_R_data_file.csv", b"'1','2026-11-29','en','7'\n", "Answer codes"),
+    "values of SoSci Survey": (
+        "values.csv",
+        '"VAR"\t"RESPONSE"\t"MEANING"\r\n"RA01"\t-9\t"Not answered"\r\n'.encode("utf-16"),
+        "Download data",
+    ),
+    "API of SurveyMonkey": (
+        "bulk.json",
+        b'{"data": [{"id": "1", "analyze_url": "x", "collector_id": "4", "pages": []}]}',
+        "Condensed",
     ),
     "REDCap as labels": (
         "labels.csv",
@@ -311,3 +362,19 @@ def test_auto_and_the_page_name_the_tool(write, ada, settings, tmp_path):
     upload = SimpleUploadedFile(path.name, path.read_bytes())
     sent = ada.post("/judgments/import/", {"file": upload, "experiment": "ratings", "format": "auto"})
     assert "this is a log of E-Prime" in ada.get(sent.url).content.decode()
+
+
+def test_a_slider_of_sosci_survey_counts_from_1(write):
+    rows = (
+        (person, "base", "interview", "2026-11-29", *ends) for person, ends in ((1, (101, 1)), (2, (64, 30)))
+    )
+    path = write(wide_table(("CASE", "QUESTNNR", "MODE", "STARTED", "RA01_01", "RA01_02"), *rows).encode())
+    read = read_judgments(
+        path, "table", options=options({"map": ["participant=CASE"], "answers": ("RA01_*",)})
+    )
+    assert (read.task, read.scale) == ("slider", (1, 101))
+
+
+def test_commas_that_experigen_replaced_are_named(write):
+    read = read_judgments(write("experigen-0d0cfdb.tsv"), "table", options=options(READ["Experigen"][2]))
+    assert any("the tool writes in its place (4 cells)" in note for note in read.notes)
