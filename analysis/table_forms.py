@@ -1,7 +1,8 @@
 """Tables of a known form: required columns, numbers and ids are checked, and errors name the row."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -147,3 +148,40 @@ def read_number_columns(path: str | Path, *, keys: Sequence[str]) -> tuple[pd.Da
         if column not in describing
     }
     return pd.DataFrame(numbers).set_axis(pd.Index(frame[key].astype(str))), key
+
+
+_MEDIA_ENDINGS = (
+    *(".wav", ".mp3", ".ogg", ".m4a", ".png", ".jpg", ".jpeg", ".gif", ".svg"),
+    *(".mp4", ".webm", ".mov"),
+)
+_MEDIA_NAMES = frozenset(
+    {"audio", "sound", "image", "picture", "video", "audio_file", "image_file", "video_file"}
+)
+
+
+def media_columns(frame: pd.DataFrame) -> list[str]:
+    """Return the columns that name files of sound, picture or video, by their name or by all their cells.
+
+    Examples
+    --------
+    >>> media_columns(pd.DataFrame({"heard": ["a.mp3", "", "b.WAV"], "text": ["a.mp3", "He left.", ""]}))
+    ['heard']
+    """
+    return [
+        str(name)
+        for place, name in enumerate(frame.columns)
+        if re.sub(r"\W+", "_", str(name).strip().lower()).strip("_") in _MEDIA_NAMES
+        or _are_media(frame.iloc[:, place])
+    ]
+
+
+def _are_media(cells: Iterable[Any]) -> bool:
+    has_name = False
+    for cell in cells:
+        if isinstance(cell, str) and (text := cell.strip()):
+            if not text.lower().endswith(_MEDIA_ENDINGS):
+                return False
+            has_name = True
+        elif isinstance(cell, int | float) and cell == cell:  # NaN is an empty cell
+            return False
+    return has_name

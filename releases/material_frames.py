@@ -7,6 +7,7 @@ import pandas as pd
 from django.db.models import QuerySet
 from django.db.models.fields.json import KT
 
+from analysis.table_forms import media_columns
 from experiments.materials.markup import is_marked, plain
 from experiments.materials.schema import CONTEXT
 from experiments.models import Experiment, MaterialSet, MinimalPair, Sentence
@@ -74,6 +75,12 @@ def pair_frame(pairs: QuerySet[MinimalPair] | MaterialSet | None) -> pd.DataFram
     members = {"good__attributes": "good_attributes", "bad__attributes": "bad_attributes"}
     marked = {"sentence_good": "good_attributes", "sentence_bad": "bad_attributes"}
     return _frame(rows, {**PAIR_FIELDS, **members}, marked=marked)
+
+
+def media_of_sentences(materials: MaterialSet | None) -> list[str]:
+    """Return the columns of a set's sentences that name files of sound or picture."""
+    rows = Sentence.objects.filter(material_set=materials) if materials else Sentence.objects.none()
+    return media_columns(pd.DataFrame(list(rows.exclude(attributes={}).values_list("attributes", flat=True))))
 
 
 def texts(experiment: Experiment) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """The comparison of models with humans as one JSON document, for page, command, API and notebook."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
@@ -11,6 +12,8 @@ import scipy
 from ..errors import BadInput, UnknownName
 from ..multiple_tests import simultaneous_level
 from ..reliability.halves import NoiseCeiling
+from ..scoring.orientation import EVERY, are_all_positive
+from ..table_forms import media_columns
 from .adc_curve import adc_area
 from .baselines import (
     PERMUTATIONS,
@@ -201,13 +204,19 @@ def compare_report(
     -------
     dict
         Ready for JSON: ``pairs``, ``labeled_pairs``, ``standardization``, ``models``, ``baselines``;
-        beside these ``differences``, ``correlations``, ``left_out`` and ``conventions``.
+        beside these ``differences``, ``correlations``, ``left_out``, ``conventions`` and ``media``, the
+        columns of the pairs that name files of sound or picture, which models do not read.
         Undefined numbers are None.
 
     Raises
     ------
     MissingColumns, BadInput, NotEnoughData
         If the frames cannot be compared.
+
+    Warns
+    -----
+    UserWarning
+        Of a model whose scores are lower for nearly all good members, as if their sign were wrong.
 
     Notes
     -----
@@ -228,7 +237,7 @@ def compare_report(
     >>> model["blimp"], model["adc"]["1"]
     (0.75, 0.75)
     """
-    return comparison_document(
+    document = comparison_document(
         pair_table(human, pairs, scores, already_standardized=already_standardized),
         signs=signs,
         deltas=deltas,
@@ -236,6 +245,30 @@ def compare_report(
         constants=constants,
         seed=seed,
     )
+    positive = [name for name in document["inverted"] if are_all_positive(scores[name])]
+    for name in document["inverted"]:
+        reason = ", and all positive, as surprisals and perplexities are" if name in positive else ""
+        warnings.warn(
+            f"the scores {name!r} are lower for nearly all good members{reason}. If a lower value means a "
+            "better sentence, negate them.",
+            stacklevel=2,
+        )
+    return document
+
+
+def refuse_inverted(table: PairTable, signs: Mapping[str, str]) -> None:
+    """Raise for a column that is lower for nearly all good members, unless ``signs`` gives its sign."""
+    for name in table.models:
+        prefers = table.prefers_good[name].dropna()
+        n_right = int(prefers.sum())
+        is_decided = name in signs or EVERY in signs
+        if not is_decided and len(prefers) >= INVERTED_PAIRS and n_right <= INVERTED_SHARE * len(prefers):
+            raise BadInput(
+                f"lower for nearly all good members ({n_right} of {len(prefers)} pairs right).",
+                column=str(name),
+                remedy=f"Say which values mean a better sentence: --sign {name}=lower (they are negated) or "
+                f"--sign {name}=higher (the model is wrong).",
+            )
 
 
 def _is_inverted(model: Document) -> bool:
@@ -292,6 +325,7 @@ def comparison_document(
         "standardization": standardization(table),
         "models": models,
         "inverted": [model["model"] for model in models if _is_inverted(model)],
+        "media": media_columns(table.pairs),
         "baselines": {
             "constant": _constant(constant),
             "constant_recalibrated": _recalibrated_constant(table, deltas=deltas, signs=signs),

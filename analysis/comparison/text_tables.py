@@ -24,6 +24,21 @@ def inverted_text(name: str) -> str:
     )
 
 
+def media_text(columns: Sequence[str]) -> str:
+    """Warn of columns that name files of sound or picture.
+
+    Examples
+    --------
+    >>> media_text(["audio"])
+    'warning: audio names files. Models read the text; participants may have heard or seen more.'
+    """
+    verb = "name" if len(columns) > 1 else "names"
+    return (
+        f"warning: {', '.join(columns)} {verb} files. Models read the text; participants may have heard or "
+        "seen more."
+    )
+
+
 def paradigms_text(document: dict[str, Any], *, width: int = WIDTH) -> str:
     """Format the share of correct pairs by paradigm as plain text, one column per model."""
     columns = [{row["paradigm"]: row for row in model["by_paradigm"]} for model in document["models"]]

@@ -239,8 +239,9 @@ def _perhaps_fillers(sentences: pd.DataFrame) -> Iterator[Finding]:
     if not varied or single.empty:
         return
     first, items = single.iloc[0], single["item"].unique()
+    verb = "has" if len(items) == 1 else "have"
     message = (
-        f"{plural(len(items), 'item')} have only condition {first['condition']!r}, which no item with "
+        f"{plural(len(items), 'item')} {verb} only condition {first['condition']!r}, which no item with "
         "several conditions has. If they are fillers, name the column that marks them: --map filler=COLUMN."
     )
     yield Finding("warning", "perhaps_fillers", message, first["file"], first["row"], tuple(items))

@@ -27,8 +27,6 @@ REMEDIES = {code: LEAVE_OUT.format(code=code) for code in LEFT_OUT_FOR} | {
     "blank_item": "Write the item in each of these rows, unless they are items of one sentence."
 }
 
-MEDIA = "media_not_shown"  # code of the finding that names columns of files
-
 
 @dataclass(frozen=True)
 class Finding:

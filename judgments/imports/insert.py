@@ -18,7 +18,6 @@ import pandas as pd
 from analysis.aggregation.treatments import ANSWERS
 from experiments.intake.bulk_insert import insert_rows
 from experiments.models import Experiment, ExperimentVersion, MaterialSet, PresentationList
-from judgments.imports.personal import id_platform
 from judgments.imports.readers import JudgmentFile
 from judgments.imports.readers.materials import OF_MATERIALS
 from judgments.imports.readers.prolific import PREFIX
@@ -47,12 +46,7 @@ def external_id(session: str, person: str, pseudonym: str) -> str:
 
 
 def _known_pseudonyms(study: Experiment, read: JudgmentFile) -> dict[str, str]:
-    platforms = {
-        person: id_platform(person, stated=stated)
-        for person, stated in zip(
-            read.participants["participant"], read.participants["recruiter"], strict=True
-        )
-    }
+    platforms = dict(zip(read.participants["participant"], read.participants["recruiter"], strict=True))
     vault = {
         (recruiter, external): pseudonym
         for recruiter, external, pseudonym in PlatformIdentity.objects.filter(
@@ -62,7 +56,9 @@ def _known_pseudonyms(study: Experiment, read: JudgmentFile) -> dict[str, str]:
     # Stored under its own name by an import that did not know this kind of id
     former = set(Participant.objects.filter(experiment=study).values_list("pseudonym", flat=True))
     names = {
-        person: person if not platform or person in former else vault.get((platform, person), "")
+        person: person
+        if person in former
+        else vault.get((platform or "name", person), "" if platform else person)
         for person, platform in platforms.items()
     }
     return {person: name for person, name in names.items() if name}
@@ -80,20 +76,19 @@ def store_participants(study: Experiment, read: JudgmentFile, *, names: set[str]
     for row in read.participants.itertuples():
         if row.participant not in names or pseudonyms.get(row.participant, "") in stored:
             continue
-        platform = id_platform(row.participant, stated=row.recruiter)
         person = Participant(
             experiment=study,
-            pseudonym=_new_pseudonym() if platform else row.participant,
+            pseudonym=_new_pseudonym() if row.recruiter else row.participant,
             background=dict(row.background or {}),
             is_native=row.is_native,
         )
         new[row.participant] = person
-        if platform:
+        if row.recruiter:
             identities.append(
                 PlatformIdentity(
                     participant=person,
                     experiment=study,
-                    recruiter=platform,
+                    recruiter=row.recruiter,
                     external_id=row.participant,
                     is_verified=True,
                 )

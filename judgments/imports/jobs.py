@@ -132,6 +132,7 @@ def prepare_upload(
         among=editable_studies(upload.owner),
         repeats=chosen.get("repeats") or "",
         language=chosen.get("language") or "",
+        keep_names=bool(chosen.get("keep_names")),
     )
 
 

@@ -97,18 +97,16 @@ _PSEUDONYMS = re.compile(
 def words_like_names(ids: Iterable[str]) -> set[str]:
     """Return the ids that are single words, as names without capitals, unless the ids are codes.
 
-    Ids of one length, and ids that share a word and differ in what follows it, are codes.
+    Ids that share a word and differ in what follows it are codes.
 
     Examples
     --------
     >>> sorted(words_like_names(["maria", "jonas_b", "p01", "anon", "d41d8cd98f"]))
     ['jonas_b', 'maria']
-    >>> words_like_names(["otto12", "otto13", "otto14"]), words_like_names(["kebu", "rasi", "mopo"])
-    (set(), set())
+    >>> words_like_names(["otto12", "otto13", "otto14"]), sorted(words_like_names(["anna", "lena", "otto"]))
+    (set(), ['anna', 'lena', 'otto'])
     """
     people = sorted({person.strip() for person in ids})
-    if len(people) > 2 and len({len(person) for person in people}) == 1:
-        return set()
     words = {person: match[1].casefold() for person in people if (match := _WORD.fullmatch(person))}
     shared = Counter(re.split(r"[-_.]", word)[0] for word in words.values())
     return {
@@ -152,8 +150,11 @@ def personal_kind(column: str, cells: Iterable[str]) -> str:
     return ""
 
 
-def without_personal(read: JudgmentFile) -> JudgmentFile:
-    """Leave personal columns and answers out, mark ids for the vault, and name all of them in warnings."""
+def without_personal(read: JudgmentFile, *, keep_names: bool = False) -> JudgmentFile:
+    """Leave personal columns and answers out, mark ids for the vault, and name all of them in warnings.
+
+    With ``keep_names`` ids that may be names are codes, and stay as pseudonyms.
+    """
     warnings, notes = [], []
     dropped = {
         name: kind
@@ -186,11 +187,16 @@ def without_personal(read: JudgmentFile) -> JudgmentFile:
         platform or ("name" if person.strip() in words else "")
         for person, platform in zip(people["participant"], platforms, strict=True)
     ]
-    if words:
-        warnings.append(
-            f"{plural(len(words), 'participant')} named by words that may be names: the words go to the "
-            "vault, pseudonyms stand for them. Codes that should stay have digits (p01) or one length."
-        )
+    if n_names := platforms.count("name"):
+        named = f"{plural(n_names, 'participant')} named by words that may be names"
+        if keep_names:
+            platforms = ["" if platform == "name" else platform for platform in platforms]
+            warnings.append(f"{named}: kept as pseudonyms, as requested; releases show them.")
+        else:
+            warnings.append(
+                f"{named}: the words go to the vault, and pseudonyms stand for them. If they are codes: "
+                "--keep-names (on the page Names of participants)."
+            )
     counts = pd.Series([platform for platform in platforms if platform], dtype=object).value_counts()
     if len(counts):
         kinds = ", ".join(f"{number} {kind}" for kind, number in counts.items())

@@ -107,15 +107,17 @@ def prepare(
     among: QuerySet[Experiment] | None = None,
     repeats: str = "",
     language: str = "",
+    keep_names: bool = False,
 ) -> Prepared:
     """Match a file with its materials and with stored sessions, without writing.
 
     The study is searched ``among`` the given ones (all by default); one that does not exist will be created.
-    ``repeats`` is a rule of :data:`judgments.imports.repeats.REPEATS`.
+    ``repeats`` is a rule of :data:`judgments.imports.repeats.REPEATS`; with ``keep_names`` ids that may be
+    names are codes.
     """
     title, study = _study(experiment, among)
     refuse_control_characters(read)
-    read = without_personal(read)
+    read = without_personal(read, keep_names=keep_names)
     if study is not None:
         _refuse_unfit(study, read, materials)
         materials = materials or study.materials

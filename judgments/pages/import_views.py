@@ -128,6 +128,12 @@ class PreviewForm(ReadingForm):
         help_text="A participant counts once for a sentence, whatever you choose: the mean rating, the more "
         "frequent choice.",
     )
+    keep_names = forms.ChoiceField(
+        label="Names of participants",
+        choices=[("", "replace words that may be names by pseudonyms"), ("yes", "keep them: they are codes")],
+        required=False,
+        help_text="Replaced words are stored apart and are in no export.",
+    )
     missing = forms.CharField(
         label="Codes for no answer",
         max_length=500,

@@ -20,7 +20,7 @@ from analysis.gold.writers import round_computed
 from experiments.models import AuditEntry, Experiment
 from experiments.operation.job_runner import enqueue
 from releases.gold.storage import read, release_table
-from releases.material_frames import score_table
+from releases.material_frames import media_of_sentences, score_table
 from releases.models import Comparison, Release, ScoringRun, model_names
 from releases.scoring.runs import run_records
 from releases.scoring.stored_scores import count_table
@@ -121,6 +121,7 @@ def compare(comparison: Comparison) -> dict[str, Any]:
     document = comparison_document(table, **conventions)
     models = run_roster(runs, [str(name) for name in scores.columns[1:]])
     return document | {
+        "media": list(dict.fromkeys([*document["media"], *media_of_sentences(release.experiment.materials)])),
         "scoring": run_records(runs, model_names(runs)),
         "parting": largest_differences(table, release_table(release, "sentences.csv")),
         "depth": depth_document(table, models=models, counts=count_table(runs), **conventions),

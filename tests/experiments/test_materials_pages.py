@@ -226,3 +226,13 @@ def test_the_button_that_leaves_out_items_shows_how_many(ada):
     page = " ".join(ada.get(address).content.decode().split())
     assert 'Leave these 2 out</button> Conflicting status, in <span class="num">2</span> items' in page
     assert 'conflicting status: <span class="num">1</span>' in page  # one sentence, in both items
+
+
+def test_reading_again_keeps_a_question_about_a_column_until_it_is_answered(ada):
+    address = send(ada, ("keys.csv", TABLE.replace("item", "lexset")))
+    uses = {"column-1": "condition", "column-2": "sentence", "column-3": "expected"}
+    again = {**ABOUT, "format": "table", "action": "again", **uses}
+    warning = "column lexset may be the item"
+    assert warning in ada.get(address).content.decode()
+    assert warning in ada.post(address, {**again, "column-0": ""}, follow=True).content.decode()
+    assert warning not in ada.post(address, {**again, "column-0": "attribute"}, follow=True).content.decode()

@@ -9,8 +9,8 @@ from ...comparison.files import read_counts, read_human, read_judgments, read_pa
 from ...comparison.in_depth.models import read_roster
 from ...comparison.in_depth.report import depth_document
 from ...comparison.pairs import pair_table
-from ...comparison.report import comparison_document
-from ...comparison.text_tables import comparison_text, depth_text, inverted_text, paradigms_text
+from ...comparison.report import comparison_document, refuse_inverted
+from ...comparison.text_tables import comparison_text, depth_text, inverted_text, media_text, paradigms_text
 from ...scoring.conventions import recorded_specs, recorded_text
 from ...scoring.orientation import parse_signs
 from ..output import CommandOutput
@@ -87,6 +87,10 @@ class FileComparison(CommandOutput):
         """The pairs that the options name."""
         return read_pairs(options["pairs"])
 
+    def media_columns(self, options: dict[str, Any]) -> list[str]:
+        """Return columns beside the pairs that name files of sound or picture."""
+        return []
+
     def run(self, **options: Any) -> None:
         """Read the files, compare, print."""
         human = read_human(options["human"]) if options["human"] else None
@@ -101,7 +105,9 @@ class FileComparison(CommandOutput):
             "seed": options["seed"],
         }
         table = pair_table(human, pairs, scores, already_standardized=options["already_standardized"])
+        refuse_inverted(table, signs)
         document = comparison_document(table, constants=options["constant"], **conventions)
+        document["media"] = list(dict.fromkeys([*document["media"], *self.media_columns(options)]))
         document["scoring"] = recorded_specs(options["scores"], columns=list(scores.columns))
         if options["in_depth"]:
             counts = read_counts(options["scores"], document["scoring"])
@@ -112,6 +118,8 @@ class FileComparison(CommandOutput):
         else:
             self.stdout.write(comparison_text(document))
             self.stdout.write(recorded_text(document["scoring"]))
+            if document["media"]:
+                self.stdout.write(media_text(document["media"]))
             for name in document["inverted"]:
                 self.stdout.write(inverted_text(name))
             if document["negated"]:

@@ -1,6 +1,6 @@
 """Tables of sentences or pairs: CSV, TSV, JSON lines or Parquet, with or without a mapping of columns."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.errors import BadInput, MissingColumns
+from analysis.table_forms import media_columns
 from experiments.materials.collection import Materials, pair_frame, require_unique, sentence_frame
 from experiments.materials.encoding import Encoding
 from experiments.materials.factors import (
@@ -19,7 +20,7 @@ from experiments.materials.factors import (
     is_filler,
     list_levels,
 )
-from experiments.materials.findings import MEDIA, Finding
+from experiments.materials.findings import Finding
 from experiments.materials.items import (
     LIST_COLUMNS,
     blank_items,
@@ -50,21 +51,6 @@ from experiments.materials.schema import (
 )
 
 _DISCARDED = {"x", "1", "true", "yes", "discard"}
-MEDIA_ENDINGS = (
-    ".wav",
-    ".mp3",
-    ".ogg",
-    ".m4a",
-    ".png",
-    ".jpg",
-    ".jpeg",
-    ".gif",
-    ".svg",
-    ".mp4",
-    ".webm",
-    ".mov",
-)
-MEDIA_COLUMNS = {"audio", "sound", "image", "picture", "video", "audio_file", "image_file", "video_file"}
 
 
 def read_tables(
@@ -342,33 +328,20 @@ def _columns_to_check(
     uses = {*columns.values(), *(part for use in COLUMN_USES for part in mapping.get(use, "").split(JOINT))}
     joined = columns.get("condition", "").split(JOINT)
     free = [str(name) for name in sheet.frame.columns if name not in {*uses, *joined}]
-    for name in free:
-        if simple_name(name) in MEDIA_COLUMNS or _are_media(sheet, name):
-            message = f"column {name} names files; sentences are shown as text, without sound or picture."
-            yield Finding("warning", MEDIA, message, file=sheet.file)
-    missing = {name: field for name, field in SENTENCE_FIELDS.items() if name not in {*columns, *mapping}}
+    for name in media_columns(sheet.frame[free]):
+        message = f"column {name} names files; sentences are shown as text, without sound or picture."
+        yield Finding("warning", "media_not_shown", message, file=sheet.file)
+    # the page states a field without a column as empty, answered or not
+    missing = {
+        name: field
+        for name, field in SENTENCE_FIELDS.items()
+        if name not in columns and not mapping.get(name)
+    }
     proposed: set[str] = set()
     for name, near in near_columns(free, missing).items():
         for column in [column for column in near if column not in proposed][:1]:
             proposed.add(column)
             yield Finding("warning", "near_name", _about_near(sheet, name, column), file=sheet.file)
-
-
-def _are_media(sheet: Sheet, column: str) -> bool:
-    """Whether the filled cells of a column end as names of sound, picture or video files do."""
-    return are_media_names(_texts(sheet, {column: column}, column))
-
-
-def are_media_names(cells: Iterable[str]) -> bool:
-    """Whether all filled cells end as names of sound, picture or video files do.
-
-    Examples
-    --------
-    >>> are_media_names(["a.mp3", "", "b.WAV"]), are_media_names(["a.mp3", "He left."]), are_media_names([""])
-    (True, False, False)
-    """
-    filled = [cell for cell in cells if cell]
-    return bool(filled) and all(cell.lower().rstrip().endswith(MEDIA_ENDINGS) for cell in filled)
 
 
 def _about_near(sheet: Sheet, field: str, column: str) -> str:

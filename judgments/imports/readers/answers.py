@@ -493,13 +493,10 @@ def _ask_about_codes(reading: _Reading, values: pd.Series, clues: Clues, *, is_e
     ]
     if not stray:
         is_short = (
-            bool((answered % 1 == 0).all()) and answered.min() == 0 and answered.max() <= LONGEST_LIKERT
+            bool((answered % 1 == 0).all()) and answered.min() >= 0 and answered.max() <= LONGEST_LIKERT
         )
-        if is_short and len(counts) > 2 and low is None and not is_estimate and not clues.is_index:
-            reading.warnings.append(
-                f"0 ({int(counts[0.0])} answers) is taken as the lowest point of the scale. If it stands "
-                "for no answer: --missing 0."
-            )
+        if is_short and len(counts) > 2 and not is_estimate and not clues.is_index:
+            reading.warnings += _doubtful_ends(counts, low=low, high=high)
         return
     listed = ", ".join(f"{code:g} ({int(counts[code])})" for code in stray)
     others = answered[~answered.isin(stray)]
@@ -514,6 +511,21 @@ def _ask_about_codes(reading: _Reading, values: pd.Series, clues: Clues, *, is_e
         remedy=f"If they mean no answer: --missing {codes} (on the page Codes for no answer); if they are "
         "answers, give the ends of the scale (--scale-low, --scale-high) or --task magnitude_estimation.",
     )
+
+
+def _doubtful_ends(counts: pd.Series, *, low: float | None, high: float | None) -> list[str]:
+    """Return warnings on end points of a short scale that may be codes: 0, and the point after 5, 7 or 9."""
+    top, ends = float(max(counts.index)), []
+    is_rare = counts[top] < 0.5 * counts.sum() / top
+    if 0.0 in counts.index and low is None:
+        ends.append((0.0, "lowest", "low"))
+    if high is None and len(counts) > 3 and (top == 8 or top in (6, 10) and is_rare):
+        ends.append((top, "highest", "high"))
+    return [
+        f"{point:g} ({plural(int(counts[point]), 'answer')}) is taken as the {end} point of the scale. If it "
+        f"stands for no answer: --missing {point:g}; if it is a point: --scale-{option} {point:g}."
+        for point, end, option in ends
+    ]
 
 
 def stray_codes(counts: pd.Series, *, is_index: bool = False) -> list[float]:

@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 
 from analysis.errors import BadInput, MissingColumns
+from analysis.table_forms import media_columns
 from experiments.materials.delimited import TOP_ROWS, UNNAMED, first_lines, line_below_title, table_from
 from experiments.materials.encoding import Encoding, read_text
 from experiments.materials.readers.dataset_folders import is_dataset
 from experiments.materials.readers.sheets import check_parquet, is_json, json_sheet, read_sheet
 from experiments.materials.readers.spreadsheets import is_spreadsheet, read_spreadsheet
-from experiments.materials.readers.table import are_media_names
 from experiments.materials.readers.tool_files import (
     ToolFile,
     find_tool,
@@ -292,7 +292,6 @@ def _native(frame: pd.DataFrame, columns: Columns) -> tuple[dict[Any, bool | Non
 
 _JOINT = ":"
 _TOP_CHARACTERS = 64 * 1024  # among which the first rows are
-_SAMPLED = 50  # rows that rule out most columns
 _JUDGED = {"item", "sentence_id", "sentence", "pair_id", "good"}
 OPTIONS = "options"  # field of several columns, which patterns may name
 #: Columns that identify a person; they are never stored.
@@ -502,11 +501,7 @@ def _without_unmoved(rows: Rows, answer: str) -> Rows:
 
 def _media_columns(frame: pd.DataFrame) -> list[str]:
     """Return a warning that names the columns of sound, picture and video files."""
-    names = [
-        str(name)
-        for name in frame.columns
-        if are_media_names(frame[name].head(_SAMPLED)) and are_media_names(frame[name].unique())
-    ]
+    names = media_columns(frame)
     if not names:
         return []
     return [
@@ -625,7 +620,8 @@ def near_names(names: list[str], columns: Mapping[str, str], mapping: Mapping[st
     paired = {"sentence"} if {"good", "first"} & set(columns) else set()
     in_sets = {"item", "sentence"} if "best" in columns else set()
     counted = {"participant"} if "n_yes" in columns else set()
-    stated = {*columns, *mapping, *answered, *paired, *in_sets, *counted}
+    mapped = {name for name, column in mapping.items() if column}  # the page states the others as empty
+    stated = {*columns, *mapped, *answered, *paired, *in_sets, *counted}
     missing = {ours: TABLE_FIELDS[ours] for ours in NEAR_NAMES if ours not in stated}
     free = [name for name in names if name not in taken]
     return [

@@ -108,6 +108,11 @@ class Command(ContractCommand):
             f"{', '.join(REPEATS)} (default: number, with a warning)",
         )
         parser.add_argument(
+            "--keep-names",
+            action="store_true",
+            help="ids of participants that may be names are codes: keep them as pseudonyms",
+        )
+        parser.add_argument(
             "--people",
             action="extend",
             nargs="+",
@@ -170,6 +175,7 @@ class Command(ContractCommand):
                 materials=find_materials(options["materials"]) if options["materials"] else None,
                 repeats=options["repeats"],
                 language=options["language"],
+                keep_names=options["keep_names"],
             )
         del read  # the prepared one has columns of its own
         report = prepared.describe() if options["dry_run"] else self._store(prepared, options)

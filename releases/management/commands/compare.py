@@ -8,7 +8,7 @@ from analysis.command_line.models.compare import FileComparison
 from analysis.errors import BadInput
 from config.commands import ContractCommand
 from experiments.studies.creation import find_materials
-from releases.material_frames import pair_frame
+from releases.material_frames import media_of_sentences, pair_frame
 
 
 class Command(FileComparison, ContractCommand):
@@ -26,6 +26,10 @@ class Command(FileComparison, ContractCommand):
     def pairs(self, options: dict[str, Any]) -> pd.DataFrame:
         """The pairs of the file or of the stored set."""
         return stored_pairs(options["materials"]) if options["materials"] else super().pairs(options)
+
+    def media_columns(self, options: dict[str, Any]) -> list[str]:
+        """Return the columns of a stored set that name files of sound or picture."""
+        return media_of_sentences(find_materials(options["materials"])) if options["materials"] else []
 
 
 def stored_pairs(name: str) -> pd.DataFrame:

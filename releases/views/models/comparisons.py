@@ -15,7 +15,6 @@ from analysis.errors import BadInput
 from analysis.report.page_findings import comparison_finding
 from analysis.text import plural
 from config.http.body_limit import takes_large_files
-from experiments.materials.findings import MEDIA
 from experiments.models import Experiment
 from experiments.pages.access import AuthenticatedRequest, may_edit
 from releases.comparison.compare import (
@@ -275,12 +274,6 @@ def with_labels(comparisons: Iterable[Comparison]) -> list[Comparison]:
     return rows
 
 
-def _media_findings(study: Experiment) -> list[str]:
-    """Return the findings of the import on columns of sounds and pictures, which models do not get."""
-    findings = study.materials.report.get("findings", []) if study.materials else []
-    return [finding["message"] for finding in findings if finding["code"] == MEDIA]
-
-
 def comparison_context(study: Experiment, comparison: Comparison) -> dict[str, Any]:
     """Return the template context of a comparison."""
     report = comparison.report
@@ -315,7 +308,7 @@ def comparison_context(study: Experiment, comparison: Comparison) -> dict[str, A
         "tabs": tabs(""),
         "finding": comparison_finding(report),
         "in_context": [name for name, run in methods.items() if run.spec.get("in_context")],
-        "media": _media_findings(study),
+        "media": report.get("media"),  # absent in older comparisons
         "noise_ceiling": (ceiling or {}).get("correlation") or {},
         "constant_recalibrated": [recalibrated.get(key) for key in keys],
         "figures": figures,

@@ -8,6 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from analysis.comparison.files import read_scores
+from analysis.comparison.report import compare_report
 from analysis.errors import BadInput
 from analysis.scoring import score_sentences, scorer
 from analysis.scoring.orientation import asks_for_sign
@@ -81,7 +82,9 @@ def test_positive_values_and_inverted_columns_are_named(tmp_path):
     with pytest.raises(CommandError, match="no log probability is above 0"):
         compare(25.1, 36.2)
     assert "gpt2 is lower for nearly all good members" not in compare(25.1, 36.2, "--sign", "lower")
-    assert "--sign gpt2=lower" in compare(-36.2, -25.1)
+    with pytest.raises(CommandError, match="0 of 20 pairs right.*--sign gpt2=lower"):
+        compare(-36.2, -25.1)
+    assert "gpt2 is lower for nearly all good members" in compare(-36.2, -25.1, "--sign", "gpt2=higher")
 
 
 def test_a_sign_of_a_column_that_no_file_has_is_refused(files):
@@ -117,3 +120,10 @@ def test_score_takes_the_sign_as_an_option(files):
         call_command("score", *arguments, stdout=StringIO())
     call_command("score", *arguments, "--sign", "lower", stdout=StringIO())
     assert pd.read_csv(files / "out.csv")["gpt2:lp"].tolist() == [-3, -9]
+
+
+def test_the_library_warns_of_scores_that_are_lower_for_nearly_all_good_members():
+    pairs = pd.DataFrame({"pair_id": range(20), "good_id": range(20), "bad_id": range(20, 40)}).astype(str)
+    scores = pd.DataFrame({"sentence_id": map(str, range(40)), "gpt2": [25.1] * 20 + [36.2] * 20})
+    with pytest.warns(UserWarning, match="'gpt2' are lower for nearly all good members, and all positive"):
+        compare_report(None, pairs, scores)

@@ -299,3 +299,17 @@ def test_names_of_sounds_and_pictures_are_not_taken_for_sentences_without_a_word
     ]
     warnings = read(trials, format="jspsych")["warnings"]
     assert any("'stimulus' names files" in text for text in warnings)
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "point"),
+    [
+        ([1, 2, 3, 4, 5, 6, 7] * 8 + [8], [], "8 (1 answer)"),
+        ([1, 2, 3, 4, 5] * 8 + [6], [], "6 (1 answer)"),
+        ([1, 2, 3, 4, 5, 6] * 8, [], ""),
+        ([1, 2, 3, 4, 5, 6, 7] * 8 + [8], ["--scale-high", "8"], ""),
+    ],
+)
+def test_a_doubtful_end_of_the_scale_is_named_with_its_answers(read, values, options, point):
+    warnings = [text for text in read(ratings(values), *options)["warnings"] if "point of the scale" in text]
+    assert [text.split(" is taken")[0] for text in warnings] == ([point] if point else [])

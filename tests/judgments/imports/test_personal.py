@@ -135,7 +135,7 @@ def test_addresses_with_ports_phones_and_names_without_capitals_are_personal():
         (["anna-lena", "jean.luc", "maria_k", "ben1990"], {"anna-lena", "jean.luc", "maria_k", "ben1990"}),
         (["MARIA", "p02", "мария"], {"MARIA", "мария"}),
         (["p01", "anon3", "d41d8cd98f00b204", "pilot", "participant_a", "subjB"], set()),
-        (["kebu", "rasi", "mopo"], set()),
+        (["anna", "lena", "otto"], {"anna", "lena", "otto"}),
         (["lab12", "lab13", "lab114", "lab9"], set()),
     ],
 )
@@ -159,3 +159,13 @@ def test_questions_about_the_person_are_recognized_in_other_languages(imported):
 def test_numbers_that_a_lab_or_university_gives_are_left_out(imported):
     said = imported(table(["p1"], Matrikelnummer="12-345", sona_id="4711"), "--format", "table")
     assert "Matrikelnummer" in said.split("not stored")[1] and "sona_id" in said.split("not stored")[1]
+
+
+def test_words_that_are_codes_are_kept_on_request_and_stored_decisions_stand(imported):
+    said = imported(table(["kebu", "Rasi"]), "--format", "table", "--keep-names")
+    assert "2 participants named by words that may be names: kept" in said
+    assert set(Participant.objects.values_list("pseudonym", flat=True)) == {"kebu", "Rasi"}
+    imported(table(["kebu", "mopo"]), "--format", "table")
+    imported(table(["kebu", "mopo"]), "--format", "table", "--keep-names")
+    assert Participant.objects.count() == 3
+    assert PlatformIdentity.objects.get().external_id == "mopo"

@@ -6,7 +6,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from experiments.models import MaterialSet
+from experiments.models import MaterialSet, Sentence
 
 pytestmark = pytest.mark.django_db
 PAIRS = [("The keys are here.", "The keys is here."), ("A cup is here.", "A cup are here.")]
@@ -38,6 +38,19 @@ def test_stored_pairs_are_compared_without_a_file_of_pairs(scores):
     model = json.loads(printed.getvalue())["models"][0]
     assert (model["pairs"], model["blimp"]) == (2, 0.5)
     assert [row["paradigm"] for row in model["by_paradigm"]] == ["agreement"]
+
+
+def test_columns_of_sounds_are_named_of_files_and_of_stored_sets(scores, tmp_path):
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text(
+        "pair_id,good_id,bad_id,played\n"
+        + "".join(f"{n},agreement:{n}:good,agreement:{n}:bad,clip{n}.wav\n" for n in range(2))
+    )
+    Sentence.objects.update(attributes={"drawing": "a.png"})
+    for source, column in ((["--pairs", str(pairs)], "played"), (["--materials", "Agreement"], "drawing")):
+        printed = StringIO()
+        call_command("compare", *source, "--scores", str(scores), stdout=printed)
+        assert f"warning: {column} names files. Models read the text" in printed.getvalue()
 
 
 def test_a_set_without_pairs_is_named(scores):
