@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from ..mixed_models.structures import LARGEST
 from .chance_corrected import (
     Coefficient,
     category_counts,
@@ -19,6 +20,7 @@ from .coding import CODINGS, Answers, code_answers
 from .icc import FORMS, intraclass_correlation
 from .kappa import MIN_COMMON, light_kappa
 from .repetitions import repeated_answers
+from .response_styles import rating_drift, response_styles
 from .split_half import SPLITS, SplitHalf, split_half
 
 REASONS = {
@@ -201,8 +203,9 @@ def reliability_report(
         JSON-ready: ``task``, ``participants``, ``judgments``, ``units``, ``unit``, ``coding``, ``transform``,
         ``coefficients`` (each with ``value_included``, None without ``included``), ``included`` (number of
         paradigms and judgments, or None), ``icc``, ``split_half`` (one row per kind of unit, with ceilings),
-        ``repetitions`` (consistency of participants who judged a unit more than once) and ``conventions``. A
-        number that cannot be estimated is None with ``status`` ``not_estimable`` and a ``reason``.
+        ``repetitions`` (consistency of participants who judged a unit more than once), ``styles`` and
+        ``drift`` (:mod:`obelus.reliability.response_styles`) and ``conventions``. A number that cannot be
+        estimated is None with ``status`` ``not_estimable`` and a ``reason``.
 
     Raises
     ------
@@ -262,6 +265,8 @@ def reliability_report(
         "icc": _icc(answers),
         "split_half": halves,
         "repetitions": repeated_answers(answers),
+        "styles": response_styles(judgments),
+        "drift": rating_drift(judgments, transform=transform),
         "conventions": _conventions(splits=splits, groups=groups, seed=seed),
     }
 
@@ -375,5 +380,9 @@ def _conventions(*, splits: int, groups: int, seed: int) -> dict[str, Any]:
         "included": "the same coefficients over the paradigms that the inclusion rule accepts",
         "repetitions": "answers of one participant to one unit, in the order of their trials; agreement: "
         "share of equal pairs, averaged over units; kappa: first against second answer",
+        "styles": "answers to targets and fillers; Wilson with answers as units; apart: an interval for all "
+        "participants and styles together (Bonferroni) is away from the sample's share",
+        "drift": f"order: (place - 1) / (last place - 1); REML, Satterthwaite; {LARGEST}; participants by "
+        "least squares",
         "seed": seed,
     }

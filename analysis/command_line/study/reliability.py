@@ -5,7 +5,9 @@ from typing import Any
 
 from ...aggregation.ratings import TRANSFORMS
 from ...reliability.coding import CODINGS
-from ...report.wording import decimal
+from ...reliability.response_styles import REASONS, STYLES
+from ...report.wording import decimal, p_value
+from ...text import plural
 from ..output import CommandOutput, add_zeros
 
 
@@ -13,7 +15,8 @@ class ReliabilityText(CommandOutput):
     """Options beside the data and the plan, and the report for a terminal."""
 
     help = (
-        "Percent, Fleiss, Krippendorff, AC1, Cohen, intraclass correlation, split halves and noise ceilings."
+        "Percent, Fleiss, Krippendorff, AC1, Cohen, intraclass correlation, split halves, noise ceilings, "
+        "response styles and drift."
     )
 
     def add_report_options(self, parser: ArgumentParser) -> None:
@@ -51,6 +54,26 @@ class ReliabilityText(CommandOutput):
                 f"ceiling {decimal(half['ceiling_model'])}  {half['reason']}"
             )
         self._print_repetitions(report["repetitions"])
+        self._print_styles(report["styles"], report["drift"])
+
+    def _print_styles(self, styles: dict[str, Any], drift: dict[str, Any]) -> None:
+        for row in styles["sample"]:
+            for style in STYLES:
+                if row[style] is not None:
+                    n_apart = sum(
+                        style in person["apart"]
+                        for person in styles["participants"]
+                        if person["scale"] == row["scale"]
+                    )
+                    self.stdout.write(
+                        f"{style:<24}{decimal(row[style]):>8}  {row['n']} answers {row['scale']}, "
+                        f"{plural(n_apart, 'participant')} apart".rstrip()
+                    )
+        if styles["status"] != "ok":
+            self.stdout.write(f"{'response styles':<24}{'–':>8}  {REASONS[styles['status']]}")
+        ends = f"[{decimal(drift['ci_low'])}, {decimal(drift['ci_high'])}], p {p_value(drift['p'])}"
+        note = ends if drift["estimate"] is not None else REASONS[drift["status"]]
+        self.stdout.write(f"{'drift, first to last':<24}{decimal(drift['estimate']):>8}  {note}")
 
     def _print_repetitions(self, repetitions: dict[str, Any]) -> None:
         ends = (

@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
+from ...reliability.response_styles import REASONS, STYLES
 from ...rows import RATING_TASKS
+from ...text import plural
 from ..content import Block, Figure, Headline, Paragraph, Section, Table
 from ..findings import agreement_sentences, reliability_sentences
-from ..wording import NONE, count, decimal, format_interval, readable, share
+from ..wording import NONE, count, decimal, format_interval, p_value, readable, share
 
 MAX_INLINE_ROWS = 24
 """Largest number of rows of a table in the text; longer tables are moved to the appendix."""
@@ -165,7 +167,42 @@ def reliability_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> S
         )
         blocks.append(Table("Split-half reliability and noise ceilings", head, halves, note=text))
     blocks += [figure for figure in figures if figure.name == "reliability"]
+    blocks += _scale_use(reliability)
     return Section("reliability", "Reliability", blocks)
+
+
+def _scale_use(reliability: dict[str, Any]) -> list[Block]:
+    """Build the paragraphs on response styles and drift of ratings; nothing for choices."""
+    if "styles" not in reliability:  # numbers of an earlier version
+        return []
+    blocks: list[Block] = []
+    for row in reliability["styles"]["sample"]:
+        shares = [f"{style} {share(row[style])}" for style in STYLES if row[style] is not None]
+        people = [one for one in reliability["styles"]["participants"] if one["scale"] == row["scale"]]
+        n_apart = sum(bool(one["apart"]) for one in people)
+        scale = f" ({readable(row['scale'])})" if row["scale"] else ""
+        blocks.append(
+            Paragraph(
+                f"Response styles{scale}, shares of {count(row['n'])} answers: {', '.join(shares)}. "
+                f"{count(n_apart)} of {plural(len(people), 'participant')} differed from the sample in one "
+                "of them (Wilson intervals, Bonferroni)."
+            )
+        )
+    drift = reliability["drift"]
+    if drift["estimate"] is not None:
+        spread = drift["sd_participants"]
+        blocks.append(
+            Paragraph(
+                f"From the first to the last trial ratings changed by {decimal(drift['estimate'], 2)} "
+                f"({drift['transform']}; 95 % CI {format_interval(drift['ci_low'], drift['ci_high'])}, "
+                f"p {p_value(drift['p'])}; linear mixed model with {drift['structure']})"
+                + (f"; the SD of participants' changes was {decimal(spread, 2)}" if spread else "")
+                + "."
+            )
+        )
+    elif drift["status"] not in ("no_ratings", "no_position"):
+        blocks.append(Paragraph(f"Drift of ratings is not estimable. {REASONS[drift['status']]}"))
+    return blocks
 
 
 def _agreement_row(name: str, block: dict[str, Any]) -> tuple[str, ...]:

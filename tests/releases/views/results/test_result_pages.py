@@ -2,6 +2,7 @@
 
 import json
 from datetime import timedelta
+from html import unescape
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -129,6 +130,18 @@ def test_bad_choices_are_explained(ada):
     with pytest.raises(CommandError, match="phenomenon"):
         call_command("effects", study.slug, "--by", "phenomena")
     assert ada.get(reverse("api-reliability", args=[study.slug]), {"coding": "x"}).status_code == 400
+
+
+def test_reliability_shows_response_styles_and_why_drift_has_no_slope(ada, capsys):
+    study = judged_study(task="likert")
+    page = unescape(ada.get(reverse("study-reliability", args=[study.slug])).content.decode())
+    assert "Extreme, 95 %" in page and "Every sentence has one place in all sessions" in page
+    call_command("reliability", study.slug)
+    text = capsys.readouterr().out
+    assert "acquiescence" in text and "Every sentence has one place" in text
+    choices = judged_study("choices", task="forced_choice")
+    page = ada.get(reverse("study-reliability", args=[choices.slug])).content.decode()
+    assert "Choices between two sentences have no points of a scale." in page
 
 
 def test_power_is_shown_beside_the_cost_of_the_campaign(ada, printed):
