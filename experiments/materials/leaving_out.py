@@ -19,7 +19,8 @@ OF_PAIRS, OF_ITEMS = {"identical_members", "duplicate_pair"}, {"hole"}  # what t
 def concerned_items(materials: Materials) -> dict[str, list[str]]:
     """Return the items that each check names, in the order of its findings.
 
-    A check that names every item of the experiment is left out: then the columns are to be corrected.
+    A check that names every item, or all that have several conditions, names the experiment itself and is
+    left out: then the columns are to be corrected.
     """
     item_of_sentence = dict(zip(materials.sentences["sentence_id"], materials.sentences["item"], strict=True))
     pairs = zip(materials.pairs["pair_id"], materials.pairs["good_id"], strict=True)
@@ -33,9 +34,11 @@ def concerned_items(materials: Materials) -> dict[str, list[str]]:
             elif finding.code not in OF_ITEMS:
                 ids = tuple(item_of_sentence[sentence] for sentence in ids)
             items.setdefault(finding.code, {}).update(dict.fromkeys(ids))
-    is_target = ~materials.sentences["is_filler"].astype(bool)
-    targets = set(materials.sentences["item"][is_target])
-    return {code: list(names) for code, names in items.items() if not targets <= set(names)}
+    targets = materials.sentences[~materials.sentences["is_filler"].astype(bool)]
+    n_conditions = targets.groupby("item")["condition"].nunique()
+    several = n_conditions.index[n_conditions > 1]
+    experiment = set(several if len(several) > 1 else n_conditions.index)
+    return {code: list(names) for code, names in items.items() if not experiment <= set(names)}
 
 
 def leave_out(materials: Materials, codes: Iterable[str]) -> Materials:
@@ -49,7 +52,7 @@ def leave_out(materials: Materials, codes: Iterable[str]) -> Materials:
         items = concerned_items(materials).get(code)
         if not items and any(finding.code == code for finding in findings(materials)):
             raise BadInput(
-                f"the check {code} names all items, so that nothing would be left.",
+                f"the check {code} names all items of the experiment.",
                 remedy="Correct the file, or map its columns differently.",
             )
         if items:

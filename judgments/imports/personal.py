@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
-from ipaddress import ip_address
+from ipaddress import ip_interface
 
 import pandas as pd
 
@@ -20,8 +20,10 @@ PLATFORM_IDS = {
     "prolific": PROLIFIC_ID,
     "connect": re.compile(r"(?=.*[A-F])(?=.*[0-9])[0-9A-F]{32}"),
     "qualtrics": re.compile(r"R_[0-9A-Za-z]{11,20}"),
-    "email": re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+"),
-    "phone": re.compile(r"\+\d[\d ()/-]{6,20}"),
+    "email": re.compile(r"(.*[\s<(:,;])?[^@\s]+@[^@\s]+\.[^@\s]+(\s.*)?", re.DOTALL),
+    "phone": re.compile(
+        r"\+\d[\d ()/-]{6,20}|00[1-9]\d{8,13}|\(\d{2,5}\)[ \d/-]{6,14}|0\d{2,5}[ /-]\d{5,9}|\d{3}-\d{3}-\d{4}"
+    ),
     "orcid": re.compile(r"(https?://orcid\.org/)?\d{4}-\d{4}-\d{4}-\d{3}[\dX]"),
     "address": re.compile(r"https?://\S+"),
 }
@@ -34,7 +36,10 @@ _ABOUT_PERSON = re.compile(
     r"\bphone|\btelefon|\bstreet\b|\bpost(al)?[\s_-]?code|\bzip[\s_-]?code|\b(date|day)[\s_-]of[\s_-]birth|"
     r"\bbirth[\s_-]?(date|day)|\bgeburtsdatum|\bip[\s_-]?addr|\b(home|postal|mailing)[\s_-]address|"
     r"\b(student|matriculation)[\s_-]?(number|no|nr|id)\b|\bmatrikel|\bsona[\s_-]?id\b|\blatitude\b|"
-    r"\blongitude\b|\b(ihre?n?|dein(en)?) name|\b(su|tu) nombre\b|\bapellidos?\b|"
+    r"\blongitude\b|\blocationl(at|ong)|\bdob\b|\bgeburtstag|\bnick[\s_-]*name|"
+    r"\buser[\s_-]*name|\bhandy(nummer)?\b|\bmobile (phone|number)|\bsocial security|\bsignature\b|"
+    r"\bunterschrift|\bwie hei(ß|ss)(t du|en sie)|\bc[óo]mo te llamas|\bcomment t.appelles|\bcome ti chiami|"
+    r"как вас зовут|как тебя зовут|\b(ihre?n?|dein(en)?) name|\b(su|tu) nombre\b|\bapellidos?\b|"
     r"\bnombre (completo|y apellidos?)|\bpr[ée]nom\b|\bnom de famille|\b(votre|ton) nom\b|"
     r"\b(seu|teu|tuo|suo) nome\b|\bsobrenome|\bcognome|"
     r"\bfamilienname|\b(uw|je) naam\b|姓名|氏名|名前|성함|이름|\bимя\b|\bфамилия",
@@ -54,13 +59,18 @@ def id_platform(name: str, *, stated: str = "") -> str:
     if stated:
         return stated
     text = name.strip()
-    platform = next((platform for platform, form in PLATFORM_IDS.items() if form.fullmatch(text)), "")
+    forms = ((name, form) for name, form in PLATFORM_IDS.items() if name != "email" or "@" in text)
+    platform = next((platform for platform, form in forms if form.fullmatch(text)), "")
     return platform or ("ip" if _is_address(text) else "name" if is_name(text) else "")
 
 
 def _is_address(text: str) -> bool:
+    """Return whether a text is one or more network addresses, as proxies list them."""
+    if not re.match(r"[\[:0-9A-Fa-f][^\s]*[.:]", text):
+        return False
     try:
-        ip_address(re.sub(r"^(\d+(?:\.\d+){3}):\d+$|^\[(.*)\](?::\d+)?$", r"\1\2", text))
+        for address in re.split(r"[\s,;]+", text):
+            ip_interface(re.sub(r"^(\d+(?:\.\d+){3}):\d+$|^\[(.*)\](?::\d+)?$", r"\1\2", address))
     except ValueError:
         return False
     return True
@@ -73,11 +83,14 @@ def is_name(text: str) -> bool:
     --------
     >>> is_name("Ada"), is_name("O'Brien, Zoë"), is_name("ada muster"), is_name("P"), is_name("s12")
     (True, True, True, False, False)
-    >>> is_name("王小明"), is_name("j.muster")
-    (True, True)
+    >>> is_name("王小明"), is_name("j.muster"), is_name("anna muster 2"), is_name("group one 2")
+    (True, True, True, False)
     """
-    if re.fullmatch(r"[\u3400-\u9fff]{2,4}|[a-z]\.[a-z]{3,}", text.strip()):
+    if re.fullmatch(r"[\u3400-\u9fff]{2,4}|[\uac00-\ud7a3]{2,4}|[a-z]\.[a-z]{3,}|@\w{3,}", text.strip()):
         return True
+    numbered = re.fullmatch(r"(([^\W\d_]{2,}) [^\W\d_]{2,}) ?\d{1,4}", text.strip())
+    if numbered and not _PSEUDONYMS.fullmatch(numbered[2].casefold()):
+        text = numbered[1]
     words = re.split(r"[\s,]+", text.strip())
     if text.strip() in EMPTY or not all(re.fullmatch(r"[^\W\d_]+(['’.-][^\W\d_]*)*", word) for word in words):
         return False
@@ -85,7 +98,7 @@ def is_name(text: str) -> bool:
     return len(words) > 1 or is_capitalized and len(text) > 2
 
 
-_WORD = re.compile(r"([^\W\d_]{3,}(?:[-_.][^\W\d_]+)*)(?:[-_.]?(?:19|20)?\d\d)?")
+_WORD = re.compile(r"([^\W\d_]{3,}(?:[-_.][^\W\d_]+)*)(?:[-_.]?(?:(?:19|20)?\d\d|\d))?")
 _PSEUDONYMS = re.compile(
     r"(anon|participant|part|subj|sub|speaker|rater|annotator|worker|turker|user|person|informant|respondent|"
     r"judge|coder|pilot|test|guest|native|control|patient|student|pupil|child|adult|group|list|model|human|"

@@ -82,6 +82,11 @@ def test_a_check_of_all_items_offers_nothing_to_leave_out(write_file):
     materials = read_materials([write_file("items.csv", "\n".join(rows))])
     assert codes(materials)["perhaps_fillers"] == "warning" and not concerned_items(materials)
     assert "hole" not in codes(materials)
+    cells = [
+        f"{n},{cell},{n} {cell}.," for n in (1, 2) for cell in "abcd" if (n, cell) not in {(1, "d"), (2, "a")}
+    ]
+    holes = read_materials([write_file("holes.csv", "\n".join([rows[0], *cells, *rows[3:]]))])
+    assert codes(holes)["hole"] == "warning" and not concerned_items(holes)  # all but the fillers
     pair = read_materials([write_file("pair.csv", "pair_id,good,bad\na,It rains.,It rains.")])
     assert not concerned_items(pair)
     with pytest.raises(BadInput, match="names all items"):

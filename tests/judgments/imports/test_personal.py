@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from experiments.models import Experiment
-from judgments.imports.personal import id_platform
+from judgments.imports.personal import id_platform, personal_kind
 from judgments.models import Participant, PlatformIdentity, Trial
 from releases.gold import storage
 from releases.models import Release
@@ -122,6 +122,12 @@ def test_addresses_with_ports_phones_and_names_without_capitals_are_personal():
         "j.muster": "name",
         "0000-0002-1825-0097": "orcid",
         "https://social.example/ada": "address",
+        "203.0.113.7, 10.0.0.1": "ip",
+        "Anna <a@b.example>": "email",
+        "(555) 123-4567": "phone",
+        "김철수": "name",
+        "anna muster 2": "name",
+        "Group A 3": "",
         "s2063": "",
         "1234567890": "",
     }
@@ -159,6 +165,14 @@ def test_questions_about_the_person_are_recognized_in_other_languages(imported):
 def test_numbers_that_a_lab_or_university_gives_are_left_out(imported):
     said = imported(table(["p1"], Matrikelnummer="12-345", sona_id="4711"), "--format", "table")
     assert "Matrikelnummer" in said.split("not stored")[1] and "sona_id" in said.split("not stored")[1]
+
+
+def test_columns_of_details_are_known_by_their_question_in_several_languages():
+    for column in ("DOB", "Wie heißt du?", "LocationLatitude", "Handynummer", "user name", "Signature"):
+        assert personal_kind(column, ["x"]), column
+    assert personal_kind("comment", ["write to a@b.example please", "none"]) == "email"
+    for column in ("native language", "Name des Verbs", "condition name", "filename", "userAgent"):
+        assert not personal_kind(column, ["Chrome/120.0.0.0", "sleep"]), column
 
 
 def test_words_that_are_codes_are_kept_on_request_and_stored_decisions_stand(imported):
