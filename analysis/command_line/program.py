@@ -34,6 +34,7 @@ from .documents import (
 from .figures import FileFigures
 from .models.compare import FileComparison
 from .models.leaderboard import FileLeaderboard
+from .models.perplexity import PerplexityOfText
 from .models.score import FileScoring
 from .models.train_ngram import NgramTraining
 from .output import CommandOutput, magnitudes_line, select_options
@@ -118,6 +119,7 @@ FILE_COMMANDS: dict[str, type[Any]] = {
     "score": FileScoring,
     "compare": FileComparison,
     "leaderboard": FileLeaderboard,
+    "perplexity": PerplexityOfText,
     "train-ngram": NgramTraining,
     "examples": ExampleFiles,
 }
@@ -136,6 +138,7 @@ EXAMPLES = {
     "figures": "validation.csv --exclude catch_failed --out figures --format svg,csv",
     "score": "'arpa:trigram.arpa' --sentences sentences.csv --method lp slor --to trigram.csv",
     "compare": "--human human.csv --pairs pairs.csv --scores trigram.csv gpt2.csv --json > comparison.json",
+    "perplexity": "'arpa:trigram.arpa' corpus.txt --json",
     "leaderboard": "comparison.json --sort adc_0.5",
     "train-ngram": "corpus.txt --order 3 --casing lower --punctuation split --out trigram.arpa",
     "examples": "--out tutorial",

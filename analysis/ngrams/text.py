@@ -65,3 +65,10 @@ class CorpusSentences:
             f"{UNKNOWN}, {BEGIN} and {END} are the model's own marks.",
             file=str(self.path), row=number, remedy=remedy,
         )  # fmt: skip
+
+
+def read_text(path: str | Path) -> str:
+    """Read a whole text, plain or ``.gz``; line ends become ``\\n``."""
+    file = Path(path)
+    lines = CorpusSentences(file, lambda line: [line])
+    return "".join(line for [line] in lines).replace("\r\n", "\n")

@@ -64,7 +64,7 @@ class Scores(NamedTuple):
 
     ``unigram_logprob`` sums the single tokens' log probabilities over the scored tokens. ``token_logprobs``,
     ``spans`` (first character and the one after the last), ``token_unknown`` and ``token_unigrams`` have one
-    entry per scored token.
+    entry per scored token. ``standard_error`` is that of a log probability estimated from random samples.
     """
 
     logprob: npt.NDArray[np.float64]
@@ -78,6 +78,7 @@ class Scores(NamedTuple):
     spans: list[list[tuple[int, int]]] | None = None
     token_unknown: list[npt.NDArray[np.bool_]] | None = None
     token_unigrams: list[npt.NDArray[np.float64]] | None = None
+    standard_error: npt.NDArray[np.float64] | None = None
 
 
 def flag_counts(flags: npt.NDArray[np.uint8] | npt.NDArray[np.uint16]) -> dict[str, int]:
@@ -101,6 +102,24 @@ def flag_where(flag: int, condition: npt.ArrayLike) -> npt.NDArray[np.uint8]:
     [2, 0]
     """
     return (flag * np.asarray(condition, dtype=np.bool_)).astype(np.uint8)
+
+
+def sampling_note(standard_error: npt.NDArray[np.float64], n_samples: int) -> str:
+    """Describe the standard errors of estimates from random samples.
+
+    Examples
+    --------
+    >>> sampling_note(np.array([0.0, 0.1, np.nan]), 64)
+    'estimated from 64 samples: standard error of log p 0.05 nats (median), 0.1 at most'
+    """
+    errors = standard_error[np.isfinite(standard_error)]
+    if not len(errors):
+        return "no estimate has a standard error"
+    middle, largest = np.median(errors), errors.max()
+    return (
+        f"estimated from {n_samples} samples: standard error of log p {middle:.2g} nats (median), "
+        f"{largest:.2g} at most"
+    )
 
 
 def token_sums(token_logprobs: Sequence[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:

@@ -18,6 +18,7 @@ METHODS = {
     "pll-l2r": "pseudo-log-likelihood, the rest of the word masked too",
     "mntp-pll": "masked next token prediction, one token masked at a time",
     "mntp-pll-l2r": "masked next token prediction, the rest of the word masked too",
+    "diffusion": "lower bound on log probability, by random masks",
     "seq2seq": "log probability by the decoder, after a source",
     "cls-confidence": "signed confidence of a classifier",
     "cls-margin": "difference of a classifier's logits",
@@ -32,7 +33,7 @@ WORD_RULES = {
 }
 ROWS = {"model": "every row of the model", "tokenizer": "the tokenizer's tokens"}
 SERVERS = "the server's"
-OWN_MARKS = ("pll", "pll-l2r", "cls-confidence", "cls-margin")
+OWN_MARKS = ("pll", "pll-l2r", "diffusion", "cls-confidence", "cls-margin")
 TOO_LONG, NO_FIRST, NORMALISED = (
     next(name for name, flag in FLAGS.items() if flag == number)
     for number in (FLAG_TOO_LONG, FLAG_NO_FIRST, FLAG_NORMALISED)
@@ -66,7 +67,7 @@ def scoring_conventions(record: Mapping[str, Any]) -> dict[str, str]:
     conventions = {
         "model": str(spec.get("uri") or NOT_RECORDED),
         "revision": _short(spec.get("revision") or NOT_RECORDED),
-        "method": METHODS.get(_method(spec), _method(spec)),
+        "method": _method_text(spec, options),
         "measure": _measures(facts.get("columns") or []),
         "beginning": _beginning(spec, options),
         "end": _end(spec),
@@ -108,6 +109,18 @@ def conventions_text(conventions: Mapping[str, str]) -> str:
 def _method(spec: Mapping[str, Any]) -> str:
     """Return the method without its suffix for critical words."""
     return str(spec.get("method")).partition(" ")[0]
+
+
+def _method_text(spec: Mapping[str, Any], options: Mapping[str, str]) -> str:
+    """Describe the method, with the samples of an estimate and the temperature."""
+    parts = [METHODS.get(_method(spec), _method(spec))]
+    if options.get("tokenizations") == "marginal":
+        parts.append("summed over segmentations into tokens")
+    if "samples" in options:
+        parts.append(f"{options['samples']} samples (seed {options['seed']})")
+    if "temperature" in options:
+        parts.append(f"temperature {options['temperature']}")
+    return ", ".join(parts)
 
 
 def _measures(columns: list[str]) -> str:

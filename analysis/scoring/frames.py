@@ -122,7 +122,8 @@ def count_frame(sentence_ids: Sequence[str], sentences: Sequence[str], scores: S
         "n_bytes": np.array([len(text.encode("utf-8", "surrogatepass")) for text in sentences], np.int64),
         "n_unk": scores.n_unk,
     })  # fmt: skip
-    return frame if scores.unigram_logprob is None else frame.assign(unigram_logprob=scores.unigram_logprob)
+    optional = {"unigram_logprob": scores.unigram_logprob, "logprob_se": scores.standard_error}
+    return frame.assign(**{name: values for name, values in optional.items() if values is not None})
 
 
 def measure_counts(method: str, counts: pd.DataFrame) -> npt.NDArray[np.float64]:

@@ -224,6 +224,15 @@ ANSWERS = Option(
     "With commas: Yes,No; 1,2,3,4,5 from worst to best; A,B for the first and the second sentence.",
     placeholder="A,B",
 )
+SAMPLES = Option(
+    "samples",
+    "Samples",
+    "Of each sentence, where a score is an expected value: marginal probabilities and masked diffusion. The "
+    "standard error falls with its square root.",
+    default="64",
+    limits=(8, 100_000),
+)
+SEED = Option("seed", "Seed of the samples", "A whole number.", default="0", limits=(0, 2**31 - 1))
 VOCABULARY = Option(
     "vocabulary",
     "Output rows without a token",

@@ -10,6 +10,7 @@ from .scorers.arpa import ArpaScorer
 from .scorers.babylm_predictions import BabyLMPredictionScorer
 from .scorers.causal import CausalScorer
 from .scorers.classifier import ClassifierScorer
+from .scorers.diffusion import DiffusionScorer
 from .scorers.harness_samples import HarnessSampleScorer
 from .scorers.lstm import LSTMScorer
 from .scorers.masked import MaskedScorer
@@ -30,6 +31,7 @@ BUILT_IN: dict[str, Maker] = {
     "hf-mntp": MNTPScorer,
     "hf-seq2seq": Seq2SeqScorer,
     "hf-classifier": ClassifierScorer,
+    "hf-diffusion": DiffusionScorer,
     "lm-eval": HarnessSampleScorer,
     "lstm": LSTMScorer,
     "minicons": MiniconsScorer,
@@ -44,6 +46,7 @@ OPTIONS: dict[str, tuple[Option, ...]] = {
     "hf-mntp": MNTPScorer.OPTIONS,
     "hf-seq2seq": Seq2SeqScorer.OPTIONS,
     "hf-classifier": ClassifierScorer.OPTIONS,
+    "hf-diffusion": DiffusionScorer.OPTIONS,
     "lm-eval": HarnessSampleScorer.OPTIONS,
     "lstm": LSTMScorer.OPTIONS,
     "minicons": MiniconsScorer.OPTIONS,
@@ -116,8 +119,9 @@ def scorer(uri: str) -> Scorer:
     ----------
     uri : str
         ``kind:target?option=value``; the kind is ``arpa``, ``babylm``, ``csv``, ``hf-causal``,
-        ``hf-masked``, ``hf-mntp``, ``hf-seq2seq``, ``hf-classifier``, ``lm-eval``, ``lstm``, ``minicons`` or
-        ``openai``, or one that an installed package offers in the entry-point group ``obelus.scorers``.
+        ``hf-masked``, ``hf-mntp``, ``hf-seq2seq``, ``hf-classifier``, ``hf-diffusion``, ``lm-eval``,
+        ``lstm``, ``minicons`` or ``openai``, or one that an installed package offers in the entry-point
+        group ``obelus.scorers``.
 
     Returns
     -------

@@ -89,6 +89,7 @@ KIND_LABELS = {
     "hf-classifier": "acceptability classifier",
     "hf-seq2seq": "encoder-decoder (such as T5)",
     "hf-mntp": "bidirectional decoder (LLM2Vec)",
+    "hf-diffusion": "masked diffusion (LLaDA)",
 }
 PREFIX_LABELS = {
     "one_prefix": "one_prefix: words after one prefix",

@@ -19,7 +19,7 @@ from analysis.scoring.frames import model_name
 from analysis.scoring.model_uri import parse_model_uri, with_revisions
 from analysis.scoring.registry import check_options
 
-HUB_KINDS = ("hf-causal", "hf-masked", "hf-classifier", "hf-seq2seq", "hf-mntp")
+HUB_KINDS = ("hf-causal", "hf-masked", "hf-classifier", "hf-seq2seq", "hf-mntp", "hf-diffusion")
 NEURAL = (*HUB_KINDS, "lstm")
 HUB_NAME = re.compile(
     r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?(@[A-Za-z0-9][\w./-]{0,99})?", re.ASCII

@@ -96,6 +96,7 @@ NOT_RUN: dict[str | tuple[str, str], str] = {
         "publish",
     ): "sends to a service: tests/releases/publishing, against doubles",
     ("docs/models/scoring.md", "score"): "needs a model of the hub: neural/test_manual.py",
+    ("docs/models/scoring.md", "perplexity"): "needs a model of the hub: neural/test_manual.py",
     ("docs/models/scoring.md", "train_unigram"): "needs a model of the hub: neural/test_manual.py",
 }
 CONTROL = {"|", "||", "&&", "&", ";", ">", ">>", "<", "<<", "2>", "(", ")"}

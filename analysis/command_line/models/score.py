@@ -29,6 +29,7 @@ from ...scoring.judgment_prompts import (
     prompt_question,
 )
 from ...scoring.measures import check_method
+from ...scoring.method_agreement import agreement_line, method_agreement
 from ...scoring.model_uri import parse_model_uri, with_revisions
 from ...scoring.orientation import SIGNS
 from ...scoring.scorers.babylm_predictions import PAIR_COLUMNS, babylm_predictions, equal_scores
@@ -69,8 +70,8 @@ class FileScoring(CommandOutput):
 
     help = (
         "Score every sentence with a model: arpa:PATH (an n-gram model), lstm:FOLDER, hf-causal:, "
-        "hf-masked:, hf-mntp:, hf-seq2seq: or hf-classifier: with a name of the hub or a folder, "
-        "openai:URL#MODEL, or csv:PATH (scores computed elsewhere), lm-eval:PATH, minicons:PATH and "
+        "hf-masked:, hf-mntp:, hf-seq2seq:, hf-diffusion: or hf-classifier: with a name of the hub or a "
+        "folder, openai:URL#MODEL, or csv:PATH (scores computed elsewhere), lm-eval:PATH, minicons:PATH and "
         "babylm:PATH (their output). Writes sentence_id and one column per "
         "method, and beside it a .spec.json that says how and a .counts.parquet that gives other measures "
         "without scoring: csv:scores.counts.parquet."
@@ -117,6 +118,11 @@ class FileScoring(CommandOutput):
             type=Path,
             metavar="FILE",
             help="also write the surprisal of every token and word, with its characters, in nats and bits",
+        )
+        parser.add_argument(
+            "--entropy",
+            action="store_true",
+            help="with --tokens: the entropy of the prediction at each token's place too (hf-causal:)",
         )
         parser.add_argument(
             "--regions",
@@ -177,6 +183,10 @@ class FileScoring(CommandOutput):
             raise BadInput(
                 "regions go to the file of tokens.", column="--regions", remedy="Add --tokens FILE."
             )
+        if options["entropy"] and not token_file:
+            raise BadInput(
+                "entropies go to the file of tokens.", column="--entropy", remedy="Add --tokens FILE."
+            )
         special = (*PREFIX_METHODS, *PROMPT_METHODS)
         plain = [name for name in options["method"] if name.lower() not in special]
         prompt_methods = [name.lower() for name in options["method"] if name.lower() in PROMPT_METHODS]
@@ -219,6 +229,7 @@ class FileScoring(CommandOutput):
                     methods=plain,
                     name=options["name"],
                     pairs=pairs,
+                    entropy=options["entropy"],
                     progress=lambda n: bar.advance(task, n),
                 )
             else:
@@ -259,6 +270,8 @@ class FileScoring(CommandOutput):
                 scored.summary["warnings"] = list(
                     dict.fromkeys([*scored.summary["warnings"], *prompt_scorer.warnings])
                 )
+        if prompts and pairs and (plain or regions):
+            scored.summary["agreement"] = method_agreement(scored.frame, pairs)
         if table is not None:
             write_table(table, token_file)
             scored.summary["tokens_file"] = {"file": token_file.name, **unit_counts(table)}
@@ -355,6 +368,8 @@ class FileScoring(CommandOutput):
         if summary["missing_sentence_ids"]:
             some = ", ".join(summary["missing_sentence_ids"][:5])
             self.stderr.write(f"no score for {len(summary['missing_sentence_ids'])} sentences: {some}")
+        for report in summary.get("agreement", []):
+            self.stdout.write(agreement_line(report))
         findings = check_findings(summary["check"])
         for finding in findings:
             self.stderr.write(f"{'WARNING: ' if finding.is_grave else ''}{finding.text}")

@@ -7,16 +7,18 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import BadInput
-from ..base import FLAG_NO_FIRST, Progress, Scores
-from ..model_uri import ANSWERS, EOS, QUESTION, SPACE, ModelURI, Option
+from ..base import FLAG_NO_FIRST, Progress, Scores, sampling_note
+from ..model_uri import ANSWERS, EOS, QUESTION, SAMPLES, SEED, SPACE, ModelURI, Option
 from ..neural.chat import answer_ids, chat_ids, read_chat_template, template_warnings
 from ..neural.failures import Failures
 from ..neural.texts import Encoded, encode
 from ..neural.vocabulary import begin_marks, begin_warning, n_rows
+from ..perplexity import Window
 from .transformer import TOKEN_OPTIONS, TransformerScorer
 
 if TYPE_CHECKING:
     from ..neural.causal_paths import CausalPathChoice
+    from ..words.segmentations import Segmenter
 
 Floats = npt.NDArray[np.float64]
 N_TOKENS = 9
@@ -44,6 +46,23 @@ PATH = Option(
     "For comparisons of speed; “auto” tests the paths and uses the fastest that is right.",
     ("auto", "tree", "plain", "own-head", "naive"),
 )
+MARGINAL = ("tokenizations", "samples", "seed")
+TOKENIZATIONS = Option(
+    "tokenizations",
+    "Segmentations into tokens",
+    "Causal models: “own” is the tokenizer’s; “marginal” sums the probabilities of all, or estimates the sum "
+    "from samples, with a standard error.",
+    ("own", "marginal"),
+)
+TEMPERATURE = Option(
+    "temperature",
+    "Temperature",
+    "Causal models: logits are divided by it. manage.py perplexity --calibrate fits one to a text.",
+    default="1",
+    placeholder="NUMBER",
+    values=("1",),
+    pattern=r"(?=.*[1-9])\d{1,2}(\.\d{1,6})?",
+)
 
 
 class CausalScorer(TransformerScorer):
@@ -53,7 +72,20 @@ class CausalScorer(TransformerScorer):
     """
 
     AUTO_CLASS = "AutoModelForCausalLM"
-    OPTIONS = (BOS, EOS, SPACE, QUESTION, ANSWERS, BOUNDARY, PATH, *TOKEN_OPTIONS)
+    OPTIONS = (
+        BOS,
+        EOS,
+        SPACE,
+        QUESTION,
+        ANSWERS,
+        BOUNDARY,
+        PATH,
+        TOKENIZATIONS,
+        SAMPLES,
+        SEED,
+        TEMPERATURE,
+        *TOKEN_OPTIONS,
+    )
 
     def __init__(self, uri: ModelURI) -> None:
         options, loaded = self._open(uri)
@@ -73,7 +105,11 @@ class CausalScorer(TransformerScorer):
         self.end = self._end() if options["eos"] == "yes" else None
         special = self.tokenizer.all_special_ids
         _refuse_lookahead(self.model, uri.target, special=special, longest=self.max_tokens)
-        self.path_name = options["path"]
+        self.path_name, self.temperature = options["path"], float(options["temperature"])
+        if self.temperature != 1:
+            self._set_temperature()
+        self.segmenter = self._segmenter() if options["tokenizations"] == "marginal" else None
+        self.n_samples, self.seed = int(options["samples"]), int(options["seed"])
         self.choice: CausalPathChoice | None = None
         self.why = ""
         self.boundaries = self._boundaries() if options["boundary"] == "corrected" else []
@@ -83,7 +119,14 @@ class CausalScorer(TransformerScorer):
             method="ll",
             bos=bool(self.start),
             eos=self.end is not None,
-            options={"start": start_name, "space": options["space"], "boundary": options["boundary"]},
+            options={
+                "start": start_name,
+                "space": options["space"],
+                "boundary": options["boundary"],
+                # Only where they differ from the default, so that the keys of other models stay.
+                **({"temperature": options["temperature"]} if self.temperature != 1 else {}),
+                **({name: options[name] for name in MARGINAL} if self.segmenter is not None else {}),
+            },
             # In half precision the first version scored some architectures by a path that is wrong for them.
             scorer_version=1 if loaded.dtype == "float32" else 2,
         )
@@ -100,6 +143,8 @@ class CausalScorer(TransformerScorer):
         encoded = self._encode(sentences)
         failures = Failures(self.warnings)
         logprobs = self._logprobs(encoded, failures, progress=progress)
+        if self.segmenter is not None:
+            return self._marginal_scores(encoded, logprobs, failures)
         scored = self._scored_ids(encoded)
         is_failed = [tuple(row) in failures.reasons for row in encoded.ids]
         no_first = np.uint8(0 if self.start else FLAG_NO_FIRST)
@@ -112,6 +157,105 @@ class CausalScorer(TransformerScorer):
             spans=self._spans(encoded),
             tokens=tokens,
         )
+
+    def _marginal_scores(self, encoded: Encoded, logprobs: list[Floats], failures: Failures) -> Scores:
+        """Return the scores over all segmentations, from those of the tokenizer's own."""
+        from ..words.segmentations import marginal_logprob
+
+        assert self.segmenter is not None
+        drawn = [
+            self.segmenter.draw(text, tuple(ids), n_samples=self.n_samples, seed=self.seed)
+            if len(row) and is_scorable
+            else None
+            for text, ids, row, is_scorable in zip(
+                encoded.texts, encoded.ids, logprobs, encoded.is_scorable, strict=True
+            )
+        ]
+        n_marks = len(self.start) + (self.end is not None)
+        every = dict.fromkeys(ids for each in drawn if each is not None for ids in each.others)
+        usable = [ids for ids in every if len(ids) + n_marks <= self.max_tokens]
+        end = [] if self.end is None else [self.end]
+        rows = self._run([[*self._with_start(ids), *end] for ids in usable], progress=None)
+        first = max(0, len(self.start) - 1)
+        sums = {ids: row[first:].sum() for ids, row in zip(usable, rows, strict=True)}
+        estimates = [
+            (np.nan, np.nan)
+            if each is None
+            else marginal_logprob(
+                float(row.sum()), np.array([sums.get(ids, -np.inf) for ids in each.others]), each
+            )
+            for each, row in zip(drawn, logprobs, strict=True)
+        ]
+        lacking = [
+            text
+            for text, each, row in zip(encoded.sentences, drawn, logprobs, strict=True)
+            if each is None and len(row)
+        ]
+        if lacking:
+            self.warnings.append(
+                f"{len(lacking)} sentences have no other segmentation, because their tokens do not join to "
+                f"their text (unknown characters, bytes, marks), and are not scored: “{lacking[0][:60]}”"
+            )
+        values, errors = np.array(estimates, dtype=np.float64).reshape(-1, 2).T
+        self.warnings.append(sampling_note(errors, self.n_samples))
+        is_failed = [tuple(row) in failures.reasons for row in encoded.ids]
+        scores = self._columns(
+            encoded.sentences,
+            [np.array([value]) if np.isfinite(value) else np.empty(0) for value in values],
+            encoded=encoded,
+            scored=self._scored_ids(encoded),
+            flags=encoded.flags | failures.flags(encoded.sentences, is_failed),
+            spans=None,
+            tokens=False,
+        )
+        return scores._replace(standard_error=errors, unigram_logprob=None)
+
+    def windows(self, text: str, *, stride: int) -> list[Window]:
+        """Return the windows of a text; each begins with the beginning mark, which is not scored."""
+        encoded = encode(
+            self.tokenizer, [text], lower=self.lower, space=self.space, n_rows=n_rows(self.model)
+        )
+        ids, size = encoded.ids[0], self.max_tokens - len(self.start)
+        step = stride or max(1, self.max_tokens // 2)
+        if not 0 < step <= size:
+            raise BadInput(
+                f"windows of {size} tokens cannot advance by {step}.",
+                column="stride",
+                remedy=f"Give 1 to {size}.",
+            )
+        ends = [min(size, len(ids))] if ids else []
+        while ends and ends[-1] < len(ids):
+            ends.append(min(ends[-1] + step, len(ids)))
+        windows = [
+            Window(self._with_start(ids[max(0, end - size) : end]), end - before)
+            for before, end in zip([0, *ends], ends, strict=False)
+        ]
+        if windows and not self.start:  # the first token of the text has no probability
+            windows[0] = windows[0]._replace(n_scored=windows[0].n_scored - 1)
+        return windows
+
+    def window_logprobs(self, windows: Sequence[Window], *, progress: Progress | None = None) -> list[Floats]:
+        """Return the log probabilities of the scored tokens of each window."""
+        rows = self._run([window.ids for window in windows], progress=progress)
+        return [row[len(row) - window.n_scored :] for row, window in zip(rows, windows, strict=True)]
+
+    def temperature_sums(self, windows: Sequence[Window], temperatures: Floats) -> Floats:
+        """Return −Σ log p of the windows by temperature, and its derivative by the inverse temperature."""
+        from ..neural.next_tokens import temperature_sums
+
+        return temperature_sums(self.model, windows, temperatures.tolist())
+
+    def token_entropies(self, sentences: Sequence[str]) -> list[Floats]:
+        """Return the entropy of the prediction of each scored token, in nats."""
+        from ..neural.next_tokens import next_entropies
+
+        encoded = self._encode(sentences)
+        rows = [
+            [*self._with_start(ids), *([] if self.end is None else [self.end])] if is_scorable else []
+            for ids, is_scorable in zip(encoded.ids, encoded.is_scorable, strict=True)
+        ]
+        first = max(0, len(self.start) - 1)
+        return [row[first:] for row in next_entropies(self.model, rows)]
 
     def chat_template(self) -> str:
         """Return the template around a message; raise BadInput if the model has none."""
@@ -141,7 +285,7 @@ class CausalScorer(TransformerScorer):
         """
         if not self.boundaries:
             return np.zeros(len(texts))
-        from ..neural.boundaries import next_logprobs
+        from ..neural.next_tokens import next_logprobs
 
         ids = self.token_ids(texts)
         after = [self._with_start(row) for row in ids]
@@ -206,11 +350,39 @@ class CausalScorer(TransformerScorer):
         self.why = chosen.why
         return chosen.path.run(sequences, progress=progress)
 
+    def _set_temperature(self) -> None:
+        """Divide the model's logits; paths through the head alone do not see it and are found to differ."""
+        if self.path_name in ("tree", "plain"):
+            raise BadInput(
+                f"path={self.path_name} does not apply a temperature.",
+                column="path",
+                remedy="Remove path, or use path=own-head.",
+            )
+
+        def divide(model: Any, inputs: Any, output: Any) -> Any:
+            output.logits = output.logits / self.temperature
+            return output
+
+        self.model.register_forward_hook(divide)
+
+    def _segmenter(self) -> "Segmenter":
+        from ..words.segmentations import Segmenter
+
+        if not self.start:
+            raise BadInput(
+                "without a beginning mark the first token has no probability, so segmentations cannot be "
+                "summed.",
+                column="tokenizations",
+                remedy="Use tokenizations=own, or another bos.",
+            )
+        self.capabilities = frozenset({"sum"})  # a sum over segmentations has no tokens
+        return Segmenter(self.tokenizer)
+
     def _with_start(self, ids: Sequence[int]) -> list[int]:
         return [*self.start, *ids]
 
     def _boundaries(self) -> list[int]:
-        from ..neural.boundaries import boundary_tokens
+        from ..neural.next_tokens import boundary_tokens
 
         return boundary_tokens(self.tokenizer)
 

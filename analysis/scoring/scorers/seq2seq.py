@@ -46,6 +46,11 @@ class Seq2SeqScorer(TransformerScorer):
 
     def __init__(self, uri: ModelURI) -> None:
         options, loaded = self._open(uri)
+        if not getattr(self.model.config, "is_encoder_decoder", False):
+            raise BadInput(
+                f"the model {uri.target!r} ({type(self.model).__name__}) has no encoder that reads text.",
+                remedy="Use hf-causal: with its language model.",
+            )
         self.source_tokenizer, self.tokenizer = self.tokenizer, target_side(self.tokenizer)
         self.before, after = outer_marks(self.tokenizer)
         if options["eos"] == "yes" and not after:

@@ -20,6 +20,7 @@ from ..base import (
     flag_where,
     token_sums,
 )
+from ..http_server import REQUESTS, ServerRefusal, find_server
 from ..model_uri import (
     ANSWERS,
     CONTEXT,
@@ -39,7 +40,6 @@ from ..words.contexts import context_rule
 from ..words.sentence_check import Readings
 from ..words.tokens import indistinguishable
 from ..words.unigrams import Unigrams, model_unigrams
-from .http_server import REQUESTS, ServerRefusal, find_server
 
 
 class Echo(NamedTuple):

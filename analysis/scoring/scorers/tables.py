@@ -21,7 +21,7 @@ from ..model_uri import CONTEXT, ModelURI, Option, parse_options
 from ..orientation import SIGNS, column_sign
 from ..words.contexts import context_rule
 
-COUNTS = ("n_tokens", "n_words", "n_chars", "n_bytes", "n_unk", "unigram_logprob")
+COUNTS = ("n_tokens", "n_words", "n_chars", "n_bytes", "n_unk", "unigram_logprob", "logprob_se")
 COLUMN = Option("column", placeholder="NAME")
 SIGN = Option("sign", values=SIGNS, default="")
 

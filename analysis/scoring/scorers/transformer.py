@@ -43,7 +43,7 @@ class TransformerScorer(ABC):
     A subclass calls ``_open`` first and ``_build_spec`` last, and implements ``_encode``.
     """
 
-    AUTO_CLASS: ClassVar[str]
+    AUTO_CLASS: str
     """Class of transformers that loads the model."""
     OPTIONS: ClassVar[tuple[Option, ...]] = TOKEN_OPTIONS
 

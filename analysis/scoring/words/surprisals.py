@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -304,13 +304,15 @@ def score_tokens(
     methods: Sequence[str] = ("lp",),
     name: str = "",
     pairs: Sequence[tuple[str, str]] = (),
+    entropy: bool = False,
     progress: Progress | None = None,
     word_progress: Progress | None = None,
 ) -> tuple[ScoredSentences, pd.DataFrame]:
     """Score sentences by their tokens; return the scores, and the surprisals of tokens, words and regions.
 
-    Scores of tokens are computed, because the cache stores those of sentences. ``word_progress`` counts the
-    words that a model with corrected boundaries scores again.
+    With ``entropy`` tokens have that of the prediction at their place as well. Scores of tokens are computed,
+    because the cache stores those of sentences. ``word_progress`` counts the words that a model with
+    corrected boundaries scores again.
     """
     require_tokens(model)
     leads = leading_texts(model, sentences)
@@ -321,7 +323,67 @@ def score_tokens(
     table = surprisal_table(
         model, sentences, scored.scores, regions=regions, leads=leads, progress=word_progress
     )
-    return scored, table
+    return scored, with_entropies(table, model, sentences, scored.scores, leads=leads) if entropy else table
+
+
+@runtime_checkable
+class PredictsTokens(Protocol):
+    """A model that gives the entropy of the prediction of each scored token."""
+
+    def token_entropies(self, sentences: Sequence[str]) -> list[Floats]:
+        """Return the entropies of each sentence, in nats."""
+        ...
+
+
+def with_entropies(
+    table: pd.DataFrame,
+    model: Scorer,
+    sentences: pd.DataFrame,
+    scores: Scores,
+    *,
+    leads: Sequence[str] | None = None,
+) -> pd.DataFrame:
+    """Add the entropy of the prediction at each token's place to a table of surprisals.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From :func:`surprisal_table`.
+    model : Scorer
+        A causal model of transformers.
+    sentences, scores, leads
+        Those of the table.
+
+    Returns
+    -------
+    DataFrame
+        The table with ``entropy_bits``: −Σ p log₂ p over all tokens that could follow what stands before the
+        token. Empty for words and regions.
+
+    Raises
+    ------
+    BadInput
+        If the model gives no predictions of all tokens.
+
+    References
+    ----------
+    Hale (2003), "The information conveyed by words in sentences", *Journal of Psycholinguistic Research* 32.
+    """
+    if not isinstance(model, PredictsTokens):
+        kind = model.spec.uri.partition(":")[0]
+        raise BadInput(f"{kind}: gives no entropy of its predictions.", remedy="Use hf-causal:.")
+    texts = sentences["sentence"].astype(str).tolist()
+    entropies = model.token_entropies(
+        texts if leads is None else [lead + text for lead, text in zip(leads, texts, strict=True)]
+    )
+    rows = scores.token_logprobs or []
+    # After a context only the last tokens are the sentence's.
+    values = [
+        row[len(row) - len(scored) :] for row, scored in zip(entropies, rows, strict=True) if len(scored)
+    ]
+    bits = pd.Series(np.nan, index=table.index)
+    bits[table["unit"] == "token"] = np.concatenate(values) * BITS if values else np.empty(0)
+    return table.assign(entropy_bits=bits)
 
 
 def unit_counts(table: pd.DataFrame) -> dict[str, int]:

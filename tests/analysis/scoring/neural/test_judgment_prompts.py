@@ -206,7 +206,11 @@ def test_command_writes_prompts_beside_log_probabilities(chatty, tmp_path):
         False,
         True,
     ]
-    record = json.loads(out.with_suffix(".spec.json").read_text())["prompts"]["yes_no"]
+    content = json.loads(out.with_suffix(".spec.json").read_text())
+    yes_no, choice = content["agreement"]
+    assert (yes_no["direct"], yes_no["prompt"], yes_no["pairs"]) == ("chat:lp", "chat:yes_no", 1)
+    assert sum(choice[name] for name in ("both", "direct_only", "prompt_only", "neither")) == 1
+    record = content["prompts"]["yes_no"]
     assert record["chat_template"] == hashlib.sha256(CHAT.encode()).hexdigest()
     with pytest.raises(CommandError, match="forced_choice needs the pairs"):
         call_command(*common, "--method", "forced_choice", stdout=StringIO(), stderr=StringIO())

@@ -12,10 +12,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from analysis.errors import BadInput
-from analysis.scoring import score_sentences, scorer
+from analysis.scoring import http_server, score_sentences, scorer
 from analysis.scoring.base import FLAG_MARKED, FLAG_SAME, FLAGS, flag_counts
 from analysis.scoring.judgment_prompts import PromptScorer, prompt_question
-from analysis.scoring.scorers import http_server
 from analysis.scoring.words.regions import score_words
 from tools.doubles import serving
 

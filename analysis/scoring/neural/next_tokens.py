@@ -1,4 +1,4 @@
-"""Probabilities of word boundaries, for tokenizers whose tokens begin with a space."""
+"""Predictions of next tokens: of word boundaries, their entropy, and their probability by temperature."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -13,6 +13,7 @@ from ...errors import BadInput
 Floats = npt.NDArray[np.float64]
 SPACES = ("Ġ", "▁", "Ċ", "ĉ", " ")
 TOKENS = 1_024  # in one batch
+ROWS = 64  # tokens whose logits are scaled at once
 
 
 def boundary_tokens(tokenizer: Any) -> list[int]:
@@ -55,6 +56,46 @@ def next_logprobs(model: Any, contexts: Sequence[Sequence[int]], tokens: Sequenc
                 logprob = torch.log_softmax(logits.double(), -1)[:, token_ids].logsumexp(-1)
                 logprobs.update(zip(batch, logprob.tolist(), strict=True))
     return np.array([logprobs[tuple(context)] for context in contexts], dtype=np.float64)
+
+
+def next_entropies(model: Any, sequences: Sequence[Sequence[int]]) -> list[Floats]:
+    """Return the entropy in nats of the prediction of every token but the first of each sequence."""
+    device = next(model.parameters()).device
+    entropies: dict[tuple[int, ...], Floats] = {}
+    with torch.inference_mode():
+        for row in dict.fromkeys(map(tuple, sequences)):
+            if len(row) < 2:
+                entropies[row] = np.empty(0)
+                continue
+            logits = model(input_ids=torch.tensor([row[:-1]], device=device), use_cache=False).logits[0]
+            logprobs = torch.log_softmax(logits.double(), -1)
+            entropies[row] = torch.special.entr(logprobs.exp()).sum(-1).cpu().numpy()
+    return [entropies[tuple(row)] for row in sequences]
+
+
+def temperature_sums(
+    model: Any, rows: Sequence[tuple[Sequence[int], int]], temperatures: Sequence[float]
+) -> Floats:
+    """Return −Σ log p of the last tokens of each row by temperature, and its derivative.
+
+    The derivative is by the inverse temperature: Σ E[logit] − logit of the token.
+    """
+    device = next(model.parameters()).device
+    sums = np.zeros((2, len(temperatures)))
+    with torch.inference_mode():
+        for ids, n in rows:
+            row = torch.tensor([list(ids)], device=device)
+            logits = model(input_ids=row[:, :-1], use_cache=False).logits[0, -n:]
+            for part, targets in zip(logits.split(ROWS), row[0, -n:].split(ROWS), strict=True):
+                values = part.double()
+                chosen = values.gather(1, targets[:, None])[:, 0]
+                for place, temperature in enumerate(temperatures):
+                    scaled = values / temperature
+                    normalizer = scaled.logsumexp(-1)
+                    mean = ((scaled - normalizer[:, None]).exp() * values).sum(-1)
+                    sums[0, place] += float((normalizer - chosen / temperature).sum())
+                    sums[1, place] += float((mean - chosen).sum())
+    return sums
 
 
 def _begins_with_mark(tokenizer: Any, piece: str) -> bool:

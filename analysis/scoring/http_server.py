@@ -13,8 +13,8 @@ from urllib.parse import urlparse
 
 import httpx
 
-from ...errors import BadInput
-from ..model_uri import ModelURI, Option
+from ..errors import BadInput
+from .model_uri import ModelURI, Option
 
 KEY = "OPENAI_API_KEY"
 # Waits double from half a second, each shortened at random by up to a half, so that requests that failed
