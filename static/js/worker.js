@@ -5,6 +5,7 @@
 const [PREFIX, DATABASE, STORE, PATIENCE_MS] = ["obelus-session-", "obelus", "answers", 6000];
 const AWAY = [502, 503, 504]; // what stands in for a server that restarts
 const home = new URL(self.registration.scope);
+const PROBLEMS = ""; // in place of a trial: what could not be sent, stored because a worker may end at any time
 let problems = []; // not yet sent; that of an activation belongs to the session whose page comes next
 
 self.addEventListener("install", () => self.skipWaiting());
@@ -33,8 +34,8 @@ function inSession(pathname) {
 async function page(event, token) {
   const asked = fetch(event.request);
   const heard = asked.then(async (answer) => {
-    if (answer.headers.get("Session-State") === "over") await forget(token);
     await report(token);
+    if (answer.headers.get("Session-State") === "over") await forget(token);
   });
   event.waitUntil(heard.catch(() => {}));
   return orKept(event, asked, { address: `${home.pathname}${token}/kept/`, token });
@@ -70,35 +71,49 @@ async function note(token, what, { name }) {
   if (token) await report(token);
 }
 
-// Sends the problems of a session. Without a network they wait for its next page, while this worker lives.
+// Sends the problems of a session. Without a network they wait in the database for its next page.
 async function report(token) {
+  const key = [token, PROBLEMS];
+  const earlier = await within(inDatabase("readonly", (store) => store.get(key))).catch(() => null);
   const mine = problems.filter((one) => (one.token ??= token) === token);
-  if (!mine.length) return;
-  const events = mine.map(({ what, reason }) => ({ kind: "storage", details: { what, reason } }));
+  const all = [...(earlier?.problems ?? []), ...mine];
+  if (!all.length) return;
+  const events = all.map(({ what, reason }) => ({ kind: "storage", details: { what, reason } }));
   const headers = { "Content-Type": "application/json" };
   const body = JSON.stringify({ judgments: [], events });
   const address = new URL(`../api/v1/sessions/${token}/judgments/`, home);
   const answer = await fetch(address, { method: "POST", headers, body }).catch(() => null);
-  if (answer?.status < 500) problems = problems.filter((one) => !mine.includes(one));
+  const isSent = answer?.status < 500;
+  if (!isSent && !mine.length) return;
+  const row = { session: token, trial: PROBLEMS, at: Date.now(), problems: all };
+  const stored = inDatabase("readwrite", (store) => (isSent ? store.delete(key) : store.put(row)));
+  const isStored = await within(stored).then(() => true, () => false); // else they wait in this worker
+  if (isSent || isStored) problems = problems.filter((one) => !mine.includes(one));
 }
 
 async function forget(token) {
   await within(caches.delete(PREFIX + token)).catch((error) => note(token, "copy", error));
-  await within(forgetAnswers(token)).catch((error) => note(token, "indexeddb", error));
+  const deletion = inDatabase("readwrite", (store) => store.delete(IDBKeyRange.bound([token], [token, []])));
+  await within(deletion).catch((error) => error.name === "NotFoundError" || note(token, "indexeddb", error));
 }
 
-function forgetAnswers(token) {
+// Resolves with what one request to the answers gives, once its transaction has ended. Rejects with a NotFoundError
+// where the engine has made no database: none is made here.
+function inDatabase(mode, ask) {
   return new Promise((resolve, reject) => {
     const request = indexedDB.open(DATABASE);
-    let isNew = false; // there is no database: make none
-    request.onupgradeneeded = () => (isNew = true) && request.transaction.abort();
-    request.onerror = () => (isNew ? resolve() : reject(request.error));
+    let missing = null;
+    request.onupgradeneeded = () => {
+      missing = new DOMException("no answers", "NotFoundError");
+      request.transaction.abort();
+    };
+    request.onerror = () => reject(missing ?? request.error);
     request.onsuccess = () => {
-      const deletion = request.result.transaction(STORE, "readwrite");
-      deletion.objectStore(STORE).delete(IDBKeyRange.bound([token], [token, []]));
-      deletion.oncomplete = resolve;
-      deletion.onabort = () => reject(deletion.error);
-      request.result.close(); // once the deletion has ended
+      const transaction = request.result.transaction(STORE, mode);
+      const asked = ask(transaction.objectStore(STORE));
+      transaction.oncomplete = () => resolve(asked.result);
+      transaction.onabort = () => reject(transaction.error);
+      request.result.close(); // once the transaction has ended
     };
   });
 }

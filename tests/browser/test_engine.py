@@ -122,6 +122,29 @@ def test_when_the_engine_does_not_start_the_plain_form_is_there_and_the_row_says
     assert details["reason"].startswith(reason) and details["browser"].startswith("Chromium ")
 
 
+def test_a_plan_that_never_comes_leaves_the_plain_form_and_the_row_says_why(open_page):
+    session = a_session()
+    page = open_page()
+    page.goto(f"/s/{session.token}/")
+    answer(page)
+    until(page, Judgment.objects.exists)
+    script = page.locator("script[src*='engine/start']").get_attribute("src")
+    source = page.request.get(script).text()
+    impatient = source.replace("PLAN_MS = 20_000", "PLAN_MS = 300")
+    assert impatient != source
+    page.context.route(
+        "**/engine/start.js", lambda route: route.fulfill(body=impatient, content_type="text/javascript")
+    )
+    page.context.route("**/plan/", lambda route: None)
+    page.reload()
+    page.locator("form[data-task] .option").first.click()
+    page.wait_for_function("document.querySelector('[name=no_engine]').value.startsWith('TimeoutError')")
+    page.locator("main .button.primary").click()
+    until(page, lambda: Judgment.objects.count() == 2)
+    assert Judgment.objects.get(input_type="form").timing["no_rt"] is True
+    assert SessionEvent.objects.get(kind="no_engine").details["reason"] == "TimeoutError: too slow"
+
+
 # What browsers of the end of 2020 lack, and the engine must do without.
 YOUNGER = """
 const lacking = [

@@ -56,8 +56,9 @@ class InDatabase {
     });
   }
 
-  #mine() {
-    return done(this.#store("readonly").getAll(IDBKeyRange.bound([this.session], [this.session, []])));
+  async #mine() {
+    const range = IDBKeyRange.bound([this.session], [this.session, []]);
+    return (await done(this.#store("readonly").getAll(range))).filter(({ problems }) => !problems); // the worker's
   }
 
   async all() {

@@ -4,18 +4,21 @@
 import { make } from "./dom.js";
 import { saveCopy, savedAt } from "./offline_copy.js";
 import { Keys } from "./keys.js";
-import { openQueue } from "./queue.js";
+import { openQueue, within } from "./queue.js";
 import { run } from "./run.js";
 import { read } from "./screens.js";
 import { Sender } from "./sender.js";
 import { followSender } from "./status.js";
 import { takeOver } from "./tabs.js";
 
+const PLAN_MS = 20_000; // the plain form can be answered meanwhile, and stays where the plan takes longer
+
 async function findPlan(url, sender) {
   const here = document.getElementById("plan"); // the first trial's page brings it, and that after a form
   if (here) return { plan: JSON.parse(here.textContent), planKeptAt: null };
-  const answer = await fetch(url).catch(() => null);
-  if (answer?.ok) return { plan: await answer.json(), planKeptAt: savedAt(answer) };
+  const asked = fetch(url).catch(() => null);
+  const answer = await within(asked, PLAN_MS);
+  if (answer?.ok) return { plan: await within(answer.json(), PLAN_MS), planKeptAt: savedAt(answer) };
   if (!answer) {
     sender.isBarred = true; // if a page of ours would come, that is
     await sender.handOver({ atLeast: 0 });

@@ -10,7 +10,15 @@ from judgments.screens import offline_views
 from tests.browser.engines.conftest import require
 from tests.browser.engines.screen import keyboard, screen
 from tests.browser.engines.test_sessions import ENGINES, by_keys, complete, has, is_over, ready
-from tests.browser.engines.webdriver import MINI_BROWSER, PATIENCE_S, Window, gtk_environment, process
+from tests.browser.engines.webdriver import (
+    MINI_BROWSER,
+    PATIENCE_S,
+    Window,
+    attached_chromium,
+    gtk_environment,
+    process,
+    running_chromium,
+)
 from tests.browser.playing import IS_CACHED, a_session
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -66,7 +74,7 @@ def test_a_browser_started_again_shows_the_kept_trial(engine, start, network, tm
         go_on(window, third, network)
 
 
-DISCARD = """
+DISCARD_IN_FIREFOX = """
 const [tab] = [...gBrowser.tabs].filter((one) => one.linkedBrowser.currentURI.spec.includes("/s/"));
 gBrowser.discardBrowser(tab, true);
 return tab.hasAttribute("pending");
@@ -79,10 +87,42 @@ def test_a_tab_that_firefox_discarded_shows_the_kept_trial(visit, network):
     third = go_offline(window, session, network)
     tab = window.send("GetWindowHandle")
     window.send("SwitchToWindow", handle=window.send("NewWindow", type="tab")["handle"])
-    assert window.send.chrome(DISCARD)
+    assert window.send.chrome(DISCARD_IN_FIREFOX)
     window.send("CloseWindow")
     window.send("SwitchToWindow", handle=tab)
     go_on(window, third, network)
+
+
+# Once the driver has gone: a tab that it is attached to is not discarded.
+DISCARD_IN_CHROMIUM = """(() => {
+  const root = document.querySelector("discards-main")?.shadowRoot.querySelector("discards-tab")?.shadowRoot;
+  const row = [...(root?.querySelectorAll("tbody tr") ?? [])].find((one) => one.textContent.includes("/s/"));
+  const links = [...(row?.querySelectorAll("div") ?? [])];
+  const discard = links.find((one) => one.textContent.trim() === "[Urgent Discard]");
+  return discard ? setTimeout(() => discard.click(), 3000) : 0;
+})()"""
+
+
+def test_a_tab_that_chromium_discarded_shows_the_kept_trial(browser_environment, network, tmp_path):
+    require("chromium")
+    session = a_session("likert")
+    with running_chromium(tmp_path, browser_environment) as port:
+        with attached_chromium(port) as window:
+            window.home = network.url
+            third = go_offline(window, session, network)
+            window.send("SwitchToWindow", handle=window.send("NewWindow", type="tab")["handle"])
+            window.send("Navigate", url="chrome://discards")
+            window.until(DISCARD_IN_CHROMIUM)
+        time.sleep(5)
+        with attached_chromium(port) as window:
+            for tab in window.send("GetWindowHandles"):
+                window.send("SwitchToWindow", handle=tab)
+                if window.js("location.href") == "chrome://discards/":
+                    window.send("CloseWindow")
+            (tab,) = window.send("GetWindowHandles")
+            window.send("SwitchToWindow", handle=tab)
+            assert window.until("document.wasDiscarded")
+            go_on(window, third, network)
 
 
 HANGING_WORKER = """
@@ -114,6 +154,41 @@ def test_a_worker_whose_storage_never_answers_gives_the_servers_page_and_has_eve
     window.open(f"/s/{session.token}/")
     until(lambda: problems.filter(details={"what": "indexeddb", "reason": "TimeoutError"}).exists())
     assert problems.count() == 2  # each once, however often
+
+
+FAILING_OFFLINE = """
+const isOnline = () => fetch("/robots.txt").then(() => true, () => false);
+caches.match = async () => {
+  if (!(await isOnline())) throw new DOMException("gone", "UnknownError");
+};
+"""
+
+
+@pytest.mark.parametrize("engine", ["chromium", "firefox"])
+def test_problems_of_a_worker_without_a_network_are_sent_by_the_next_one(
+    engine, start, network, tmp_path, monkeypatch
+):
+    """The browser ends before the network is back."""
+    source = offline_views._worker()
+    monkeypatch.setattr(offline_views, "_worker", lambda: source + FAILING_OFFLINE)
+    session = a_session("likert")
+    options = {"is_kept": True} if engine == "chromium" else {}
+    with start(engine, tmp_path, **options) as window:
+        window.open(f"/s/{session.token}/")
+        ready(window)
+        window.until(f"({HAS_COPY})(arguments[0])", session.token)
+        network.cut()
+        window.reload()
+        time.sleep(2)  # it stores its problem
+    assert not SessionEvent.objects.filter(kind="storage").exists()
+    network.restore()
+    problem = {"what": "copy", "reason": "UnknownError"}
+    with start(engine, tmp_path, **options) as window:
+        for _ in range(2):  # what was sent is not sent again
+            window.open(f"/s/{session.token}/")
+            ready(window)
+            until(SessionEvent.objects.filter(kind="storage", details=problem).exists)
+    assert SessionEvent.objects.filter(kind="storage").count() == 1
 
 
 HAS_PRELOAD = """(async () => {

@@ -67,6 +67,9 @@ class Http:
     paths = {"Navigate": "url", "Refresh": "refresh", "Back": "back", "PerformActions": "actions"}
     paths |= {"DevTools": "goog/cdp/execute"}
     paths |= {"SetWindowRect": "window/rect", "ExecuteScript": "execute/sync", "SetTimeouts": "timeouts"}
+    paths |= {"SwitchToWindow": "window", "NewWindow": "window/new"}
+    bare = {"CloseWindow": ("DELETE", "window"), "GetWindowHandle": ("GET", "window")}
+    bare |= {"GetWindowHandles": ("GET", "window/handles")}
 
     def __init__(self, port: int, capabilities: dict[str, Any]) -> None:
         self.root = f"http://127.0.0.1:{port}/session"
@@ -76,6 +79,9 @@ class Http:
         )
 
     def __call__(self, command: str, **parameters: Any) -> Any:
+        if command in self.bare:
+            method, path = self.bare[command]
+            return self._send(method, f"/{path}")
         return self._send("POST", f"/{self.paths[command]}", parameters)
 
     def delete_cookies(self) -> None:
@@ -182,10 +188,14 @@ class Window:
     def click(self, selector: str, *, share: float = 0.5, pointer: str = "mouse") -> None:
         """Click, or tap, the first element of a selector, at a share of its width."""
         x, y = self.until(
-            """(() => { const one = document.querySelector(arguments[0]);
+            """(async () => {
+                        const one = document.querySelector(arguments[0]);
                         if (!one) return null;
+                        const before = one.getBoundingClientRect().top;
                         one.scrollIntoView({ block: "nearest", behavior: "instant" });
                         const { x, y, width, height } = one.getBoundingClientRect();
+                        const frame = () => new Promise(requestAnimationFrame);
+                        if (y !== before) await frame().then(frame); // Firefox clicks on what is painted
                         const [left, top] = [x + arguments[1] * width, y + height / 2];
                         return width && [Math.round(left), Math.round(top)] })()""",
             selector,
@@ -259,6 +269,26 @@ def chromium(
     options = {"binary": shell or shutil.which("chromium"), "args": args}
     with process("chromedriver", f"--port={port}", **environment, **_display(shown_on)):
         send = Http(port, {"goog:chromeOptions": options})
+        yield Window("chromium", send)
+        send.close()
+
+
+@contextlib.contextmanager
+def running_chromium(folder: Path, environment: dict[str, str]) -> Iterator[int]:
+    """Start the whole browser, and give the port at which drivers attach to it and let it go."""
+    port = free_port()
+    (folder / "Local State").write_text('{"internal_only_uis_enabled": true}')  # chrome://discards
+    args = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}"]
+    with process("chromium", *args, f"--remote-debugging-port={port}", **environment):
+        yield port
+
+
+@contextlib.contextmanager
+def attached_chromium(port: int) -> Iterator[Window]:
+    """A window of a browser that goes on after the driver has gone."""
+    own = free_port()
+    with process("chromedriver", f"--port={own}"):
+        send = Http(own, {"goog:chromeOptions": {"debuggerAddress": f"127.0.0.1:{port}"}})
         yield Window("chromium", send)
         send.close()
 
