@@ -19,13 +19,15 @@ NAMES = (
     "google-chrome-stable",
     "chrome",
 )
-# With BROWSER_FONTS=debian or =noto, Chromium has the fonts of these folders and no others of the machine.
+# With BROWSER_FONTS=debian, latin or noto, browsers have the fonts of these folders and no others.
 FONT_FOLDERS = {
     "debian": ["/usr/share/fonts/truetype/dejavu", "/usr/share/fonts/opentype/urw-base35"],
+    "latin": ["/usr/share/fonts/opentype/urw-base35"],
     "noto": ["/usr/share/fonts/truetype/noto", "/usr/share/fonts/opentype/noto"],
 }
 FONT_PACKAGES = {
     "debian": "fonts-dejavu-core fonts-urw-base35",
+    "latin": "fonts-urw-base35",
     "noto": "fonts-noto-core fonts-noto-cjk",
 }
 FONT_RULES = """<?xml version="1.0"?>

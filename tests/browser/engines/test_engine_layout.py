@@ -92,7 +92,11 @@ SENTENCES = {
     "Hebrew": "החתול אכל את הדג",
     "Urdu": "بلی نے مچھلی کھائی ہے",
 }
-WITHOUT_FONTS = {"debian": {"Thai", "Khmer", "Chinese", "Urdu"}, "noto": set()}  # DejaVu has the others
+WITHOUT_FONTS = {
+    "latin": {name for name in SENTENCES if name != "Latin"},
+    "debian": {"Thai", "Khmer", "Chinese", "Urdu"},  # DejaVu has the others
+    "noto": set(),
+}
 MISSING = """(async () => {
   const { layoutFacts } = await import(document.querySelector("link[href*='engine/layout']").href);
   const found = [];
