@@ -1,5 +1,6 @@
 """Layouts of spreadsheets: rows above the header, a column for each condition, levels joined in one cell."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -55,7 +56,11 @@ def top_rows(path: Path, *, encoding: Encoding = "", sheet: str = "") -> list[tu
 
 
 def find_header(rows: Sequence[tuple[int, list[str]]]) -> int:
-    """Return the first row that names sentences or items, and more fields than the top one; 0 if none."""
+    """Return the row that has the column names where it is not the first; 0 if none is.
+
+    It names sentences or items, and more fields than the top row; or it is the first below titles of one
+    cell, and has as many different words as the rows below have cells.
+    """
     n_top = _count_fields(rows[0][1]) if rows else 0
     for number, cells in rows[1:]:
         if _count_fields(cells) <= n_top:
@@ -66,7 +71,20 @@ def find_header(rows: Sequence[tuple[int, list[str]]]) -> int:
         item = recognize_columns(names, {ITEM: SENTENCE_FIELDS[ITEM]})
         if len(names) > 1 and (sentence or len(members) == 2 or (item and len(names) > 2)):
             return number
-    return 0
+    return _row_below_titles(rows)
+
+
+def _row_below_titles(rows: Sequence[tuple[int, list[str]]]) -> int:
+    filled = [(number, [cell.strip() for cell in cells if cell.strip()]) for number, cells in rows]
+    n_titles = next((place for place, (_, cells) in enumerate(filled) if len(cells) > 1), 0)
+    if not n_titles or len(filled) < n_titles + 2:
+        return 0
+    number, names = filled[n_titles]
+    are_words = len(set(names)) == len(names) and not any(
+        re.fullmatch(r"[\d.,:%+-]+", name) for name in names
+    )
+    is_table = all(len(cells) in (0, len(names)) for _, cells in filled[n_titles + 1 :])
+    return number if are_words and is_table and not any(map(is_sentence, names)) else 0
 
 
 def _count_fields(cells: Sequence[str]) -> int:

@@ -36,6 +36,9 @@ def test_a_title_of_several_words_is_not_taken_for_a_sentence(write_file):
         with pytest.raises(BadInput, match=f"row {row} has item, condition, sentence, expected"):
             read_materials([write_file("titled.csv", above + table)])
         assert len(read_materials([write_file("titled.csv", above + table)], header_row=row).sentences) == 3
+    foreign = write_file("pilot.csv", "Pilot,,\n2026,,\nNr,Satz,Status\n1,Die Sonne scheint.,1\n")
+    with pytest.raises(BadInput, match="row 3 has Nr, Satz, Status.*--header-row 3"):
+        read_materials([foreign])
     named = write_file("types.csv", "item,cond,sentence,type\n1,a,It rains.,item\n9,f,She left.,filler\n")
     assert len(read_materials([named]).sentences) == 2  # a cell "item" is no header
 
