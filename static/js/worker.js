@@ -66,8 +66,13 @@ function within(promise) {
   });
 }
 
+function has(list, { token, what, reason }) {
+  return list.some((one) => one.token === token && one.what === what && one.reason === reason);
+}
+
 async function note(token, what, { name }) {
-  problems.push({ token, what, reason: name });
+  const problem = { token, what, reason: name };
+  if (!has(problems, problem)) problems.push(problem);
   if (token) await report(token);
 }
 
@@ -76,7 +81,8 @@ async function report(token) {
   const key = [token, PROBLEMS];
   const earlier = await within(inDatabase("readonly", (store) => store.get(key))).catch(() => null);
   const mine = problems.filter((one) => (one.token ??= token) === token);
-  const all = [...(earlier?.problems ?? []), ...mine];
+  const stored = earlier?.problems ?? [];
+  const all = [...stored, ...mine.filter((one) => !has(stored, one))];
   if (!all.length) return;
   const events = all.map(({ what, reason }) => ({ kind: "storage", details: { what, reason } }));
   const headers = { "Content-Type": "application/json" };
@@ -86,8 +92,8 @@ async function report(token) {
   const isSent = answer?.status < 500;
   if (!isSent && !mine.length) return;
   const row = { session: token, trial: PROBLEMS, at: Date.now(), problems: all };
-  const stored = inDatabase("readwrite", (store) => (isSent ? store.delete(key) : store.put(row)));
-  const isStored = await within(stored).then(() => true, () => false); // else they wait in this worker
+  const change = inDatabase("readwrite", (store) => (isSent ? store.delete(key) : store.put(row)));
+  const isStored = await within(change).then(() => true, () => false); // else they wait in this worker
   if (isSent || isStored) problems = problems.filter((one) => !mine.includes(one));
 }
 
