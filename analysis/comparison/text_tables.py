@@ -276,6 +276,15 @@ def _tables(document: dict[str, Any]) -> Iterable[tuple[str, Sequence[str], list
             for term in row["terms"][1:] or [{}]
         ],
     )  # fmt: skip
+    abilities = document["abilities"]
+    yield (
+        f"Test takers (Rasch: {abilities['participants']} participants, {abilities['pairs']} pairs)",
+        ("model", "pairs", "right", "ability", "95 %", "participants below"),
+        [
+            (row["model"], row["n"], row["right"], row["ability"], _bounds(row), row["above"])
+            for row in abilities["models"]
+        ],
+    )
     yield (
         "Shallow predictors of being right",
         ("predictor", "", "n", "r", "95 %", "status"),

@@ -588,6 +588,18 @@ def _surprisal_finding(depth: dict[str, Any], report: dict[str, Any]) -> str:
     )
 
 
+def _abilities_finding(depth: dict[str, Any], report: dict[str, Any]) -> str:
+    rows = [row for row in depth["abilities"]["models"] if row["ability"] is not None]
+    if not rows:
+        return ""
+    best = max(rows, key=lambda row: float(row["ability"]))
+    among = f", the most able of {len(rows)} models" if len(rows) > 1 else ""
+    return (
+        f"The ability of {best['model']} is {decimal(best['ability'], 2)} SD of participants"
+        f"{interval(best['ci_low'], best['ci_high'])}, above {share(best['above'])} of them{among}."
+    )
+
+
 def _predictors_finding(depth: dict[str, Any], report: dict[str, Any]) -> str:
     rows = [row for row in depth["predictors"] if row["r"] is not None]
     if not rows:
@@ -668,6 +680,7 @@ DEPTH_FINDINGS: dict[str, Callable[[dict[str, Any], dict[str, Any]], str]] = {
     "tests": _tests_finding,
     "linking": _linking_finding,
     "surprisal": _surprisal_finding,
+    "abilities": _abilities_finding,
     "predictors": _predictors_finding,
     "prefixes": _prefixes_finding,
     "learning": _learning_finding,

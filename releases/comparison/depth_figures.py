@@ -10,6 +10,7 @@ from analysis.errors import NotEnoughData
 from analysis.figures.charts.models.adc_curve import adc_curve_figure
 from analysis.figures.charts.models.correlations import correlation_figure
 from analysis.figures.charts.models.learning_curves import learning_figure, learning_frame
+from analysis.figures.charts.models.wright_map import wright_figure, wright_frame
 from analysis.figures.theme import CHANCE, CONSTANT, PEOPLE
 from releases.models import Comparison
 
@@ -58,6 +59,12 @@ def draw_learning(comparison: Comparison) -> alt.LayerChart:
     return learning_figure(learning_frame(frame), note=_note(comparison))
 
 
+def draw_wright_map(comparison: Comparison) -> alt.LayerChart:
+    """Draw abilities of participants and models beside difficulties of pairs."""
+    scale = comparison.report["depth"]["abilities"]
+    return wright_figure(wright_frame(scale), note=_note(comparison))
+
+
 def learning_points(curves: list[dict[str, Any]]) -> pd.DataFrame:
     """Return one row per model and phenomenon; all pairs together count as a phenomenon."""
     families = {curve["family"] for curve in curves}
@@ -77,6 +84,7 @@ def learning_points(curves: list[dict[str, Any]]) -> pd.DataFrame:
 DEPTH_FIGURES: dict[str, Callable[[Comparison], alt.LayerChart]] = {
     "correlations": draw_deltas,
     "paradigm-correlations": draw_paradigms,
+    "wright-map": draw_wright_map,
     "learning-curves": draw_learning,
 }
 # Figures whose points open the address that they are drawn with.

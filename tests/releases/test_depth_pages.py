@@ -86,7 +86,7 @@ FINDINGS = {
 
 
 # Bright is always right, dull never; all pairs are of one family.
-WITHOUT = {"surprisal", "predictors", "prefixes", "learning", "filtered", "decisions"}
+WITHOUT = {"surprisal", "abilities", "predictors", "prefixes", "learning", "filtered", "decisions"}
 
 
 def test_every_part_opens_with_a_finding_that_its_table_repeats(ada):
@@ -152,6 +152,7 @@ def test_page_command_and_api_give_the_same_depth(comparison, ada, tmp_path):
         "tests",
         "linking",
         "surprisal",
+        "abilities",
         "predictors",
         "decisions",
         "learning",
@@ -258,6 +259,8 @@ def test_linking_functions_use_unigrams_of_runs_that_were_scored_by_log_probabil
     page = ada.get(reverse("study-depth", args=[study.slug, comparison.pk, "surprisal"])).content.decode()
     assert "The number of tokens is not known" in page
     fitted = comparison.report["depth"]["surprisal"][0]
+    address = reverse("study-depth", args=[study.slug, comparison.pk, "abilities"])
+    assert "Fewer than 10 participants" in ada.get(address).content.decode()
     assert fitted["n"] and REASONS[fitted["status"]] in html.unescape(page), fitted
 
 

@@ -13,6 +13,7 @@ from ..criteria import DELTAS, Signs
 from ..intervals import FEWEST_CLUSTERS, FOLDS, cluster_basis
 from ..model_differences import model_tests
 from ..pairs import PairTable, pair_table
+from .abilities import ability_scale
 from .filtered_training import filtered_training
 from .learning_curves import learning_curves
 from .linking import linking_functions
@@ -28,8 +29,8 @@ from .surprisal import surprisal_models
 from .thresholds import decision_rows
 
 SECTIONS = (
-    "correlations", "curves", "tests", "linking", "surprisal", "predictors", "prefixes", "learning",
-    "filtered", "decisions",
+    "correlations", "curves", "tests", "linking", "surprisal", "abilities", "predictors", "prefixes",
+    "learning", "filtered", "decisions",
 )  # fmt: skip
 
 
@@ -112,6 +113,7 @@ def depth_document(
         "tests": model_tests(table, deltas=deltas, signs=signs, rng=rng("tests")),
         "linking": linking_functions(table, metadata, counts),
         "surprisal": surprisal_models(table, metadata, judgments, counts),
+        "abilities": ability_scale(table, judgments),
         "predictors": shallow_predictors(table, metadata),
         "prefixes": prefix_methods(table, metadata, rng=rng("prefixes")),
         "learning": learning_curves(table, metadata, people),
@@ -138,6 +140,8 @@ def _conventions(table: PairTable, *, signs: Signs, seed: int) -> dict[str, Any]
         "folds; β and γ by Fieller, jackknife over clusters",
         "surprisal": "z of ratings within participants, ddof 1; predictors (x - mean) / SD over the rated "
         f"rows, surprisal -log p / tokens; REML, Satterthwaite; {LARGEST}",
+        "abilities": "marginal maximum likelihood over participants, abilities normal with mean 0 and SD 1; "
+        "models and participants by Warm's weighted likelihood",
         "predictors": "up to 8 values or 5 bins of equal size, Wilson; perplexity by white-space words",
         "learning": "least squares on log2 tokens, models as units; Fieller's interval",
         "filtered": "points; Welch interval over seeds",

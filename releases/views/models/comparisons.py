@@ -56,6 +56,7 @@ SECTIONS = {
     "tests": "Two models",
     "linking": "Linking functions",
     "surprisal": "Ratings by surprisal",
+    "abilities": "Abilities (Rasch)",
     "predictors": "Shallow predictors",
     "prefixes": "Prefix methods",
     "learning": "Learning curves",

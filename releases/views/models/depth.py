@@ -6,7 +6,7 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
-from analysis.comparison.in_depth import surprisal
+from analysis.comparison.in_depth import abilities, surprisal
 from analysis.comparison.in_depth.linking import FORMULAS, REASONS
 from analysis.comparison.in_depth.surprisal import COLLINEAR, LACKING, TERMS
 from analysis.report.page_findings import LINK_NAMES, depth_finding
@@ -39,6 +39,14 @@ FIGURES = {
             "recalibrated",
             "The same after models are put on people's scale; areas are below.",
             "The ADC after recalibration.",
+            False,
+        ),
+    ),
+    "abilities": (
+        (
+            "wright-map",
+            "Abilities of participants and models beside difficulties of pairs, which the tables have.",
+            "Wright map.",
             False,
         ),
     ),
@@ -126,6 +134,7 @@ def _figures(study: Experiment, comparison: Comparison, name: str) -> list[Figur
         "paradigm-correlations": len(depth["correlations"]["accuracies"]) > 2,
         "curves": bool(depth["curves"]["curves"]),
         "recalibrated": bool(depth["curves"]["curves"]),
+        "wright-map": bool((depth.get("abilities") or {}).get("items")),
         "learning-curves": bool(depth["learning"]),
     }
     address = reverse("study-comparison-figure", args=[study.slug, comparison.pk, "NAME", "svg"])
@@ -244,6 +253,28 @@ def _surprisal(comparison: Comparison, depth: dict[str, Any]) -> dict[str, Any]:
     return {"surprisal_models": rows, "collinear": COLLINEAR}
 
 
+MOST_ROWS = 200  # of a table of pairs or participants
+
+
+def _abilities(comparison: Comparison, depth: dict[str, Any]) -> dict[str, Any]:
+    scale = depth.get("abilities")
+    if not scale:  # computed by an earlier version
+        return {"scale_reason": "Start this comparison again to place its models on a scale."}
+    reasons, two = abilities.REASONS, scale["two_parameter"] or {"items": [], "status": ""}
+    slopes = {row["pair_id"]: row for row in two["items"]}
+    hardest = sorted(scale["items"], key=lambda row: -row["difficulty"])[:MOST_ROWS]
+    able = sorted(scale["people"], key=lambda row: -(row["ability"] or 0.0))[:MOST_ROWS]
+    return {
+        "scale": scale,
+        "scale_reason": reasons.get(scale["status"], ""),
+        "slopes": slopes,
+        "slopes_reason": reasons.get(two["status"], ""),
+        "hardest": [{**row, "two": slopes.get(row["pair_id"])} for row in hardest],
+        "n_hidden": len(scale["items"]) - len(hardest),
+        "people": able,
+    }
+
+
 def status_reasons(rows: list[dict[str, Any]], reasons: dict[str, str]) -> list[str]:
     """Return a sentence for each status of rows that has one, in the order of the rows."""
     return [reasons[status] for status in dict.fromkeys(row["status"] for row in rows) if status in reasons]
@@ -301,6 +332,7 @@ MAKERS = {
     "tests": _tests,
     "linking": _linking,
     "surprisal": _surprisal,
+    "abilities": _abilities,
     "predictors": _predictors,
     "prefixes": _prefixes,
     "learning": _learning,
