@@ -27,6 +27,8 @@ _COLUMNS = frozenset(
 """Names of columns of the tables in which factors stand, in small letters."""
 _NO_FACTORS = frozenset({*JUDGMENT_COLUMNS, "id", "row", "number", "notes", "note", "comment", "comments"})
 """Names of columns that are never proposed as a factor."""
+_PERHAPS_FACTORS = frozenset({"number", "kind", "status", "position", "task"})
+"""Those of them that are, where their values are words: singular and plural, before and after."""
 
 Levels = Mapping[str, Sequence[tuple[str, str]]]
 """By column: its values in the researcher's order, each with the name of its level."""
@@ -160,9 +162,12 @@ def factor_columns(cells: pd.DataFrame, items: "pd.Series[str]") -> list[str]:
 
 
 def _may_be_factor(cells: "pd.Series[str]", items: "pd.Series[str]") -> bool:
-    if str(cells.name).strip().lower() in _NO_FACTORS:
+    values, name = cells.unique(), str(cells.name).strip().lower()
+    are_words = not any(
+        any(sign.isdigit() for sign in value) or is_filler(value) is not None for value in values
+    )
+    if name in _NO_FACTORS and not (name in _PERHAPS_FACTORS and are_words):
         return False
-    values = cells.unique()
     if not 2 <= len(values) <= _MOST_PROPOSED_LEVELS or "" in values:
         return False
     return bool((cells.groupby(items).nunique() > 1).mean() >= 0.5)

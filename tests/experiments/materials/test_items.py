@@ -104,18 +104,20 @@ def test_aliases_with_two_meanings_need_the_values_of_one(write_file):
     assert set(read_materials([write_file("uids.csv", grouped)]).sentences["paradigm"]) == {"keys"}
 
 
-def test_the_expected_status_is_a_factor_where_it_is_one_of_two(write_file):
+@pytest.mark.parametrize("noun_column", ["attractor", "number"])
+def test_the_expected_status_is_a_factor_where_it_is_one_of_two(write_file, noun_column):
     cells = [(status, noun) for status in ("grammatical", "ungrammatical") for noun in ("singular", "plural")]
     rows = [
         f"{item},{status},{noun},Key {item} to the {noun} is {status}."
         for item in (1, 2)
         for status, noun in cells
     ]
-    path = write_file("keys.csv", "\n".join(["item,grammaticality,attractor,sentence", *rows]))
+    path = write_file("keys.csv", "\n".join([f"item,grammaticality,{noun_column},sentence", *rows]))
     halves = [finding for finding in check(read_materials([path])).errors if finding.code == "half_mapping"]
-    assert "condition=grammaticality+attractor" in halves[0].message
-    mapped = read_materials([path], mapping={"condition": "grammaticality+attractor"})
-    assert list(mapped.factors) == ["grammaticality", "attractor"]
+    condition = f"grammaticality+{noun_column}"
+    assert f"condition={condition}" in halves[0].message
+    mapped = read_materials([path], mapping={"condition": condition})
+    assert list(mapped.factors) == condition.split("+")
     assert set(mapped.sentences["expected"]) == {"acceptable", "unacceptable"}
 
 
