@@ -6,15 +6,14 @@ from typing import Any
 
 from ..comparison.files import read_judgments
 from ..errors import BadInput
-from ..power.anova import TESTS
 from ..power.exact import TARGET
 from ..power.money import format_money, minor_units
-from ..power.report import MODELS, SIZES, Price, pilot_report, prospective_report
+from ..power.report import MODELS, SIZES, TESTS, Price, pilot_report, prospective_report
 from ..power.simulation import ANALYSES, Noise
 from .documents import usable_magnitudes
 from .output import CommandOutput, add_zeros, magnitudes_line, select_options
 
-RESAMPLING = ("participants", "by", "transform", "criterion", "alpha", "draws", "seed", "pilots")
+RESAMPLING = ("participants", "by", "transform", "criterion", "alpha", "draws", "seed", "pilots", "analysis")
 
 
 class PowerAnalysis(CommandOutput):
@@ -31,11 +30,16 @@ class PowerAnalysis(CommandOutput):
             "--effect", type=float, required=True, metavar="D", help="difference in SDs of a person's ratings"
         )
         ahead.add_argument("--items", type=int, nargs="+", default=[8], metavar="N", help="lexicalizations")
-        ahead.add_argument("--lists", type=int, default=2, metavar="N", help="lists of the Latin square")
-        ahead.add_argument("--analysis", default="participants", metavar="|".join(ANALYSES))
         ahead.add_argument(
-            "--test", default="t", metavar="|".join(TESTS), help="with anova, --effect is Cohen's f"
+            "--lists", type=int, metavar="N", help="of the Latin square; default: as conditions"
         )
+        ahead.add_argument(
+            "--test",
+            default="t",
+            metavar="|".join(TESTS),
+            help="with interaction, --effect is the difference of differences, with anova Cohen's f",
+        )
+        ahead.add_argument("--rule", default="blimp", help="of inclusion: blimp, climp, M/N or a share")
         ahead.add_argument("--conditions", type=int, default=3, metavar="K", help="of the anova")
         ahead.add_argument("--correlation", type=float, default=0.5, help="among conditions of the anova")
         ahead.add_argument("--epsilon", type=float, default=1.0, help="sphericity of the anova")
@@ -61,7 +65,13 @@ class PowerAnalysis(CommandOutput):
             mode.add_argument("--currency", default="GBP", help="of the reward")
             mode.add_argument("--fee", type=float, default=0.0, help="of the platform, in percent")
             mode.add_argument("--participants", type=int, nargs="+", default=list(SIZES), metavar="N")
-            mode.add_argument("--draws", type=int, default=1_000, help="simulated studies per design")
+            mode.add_argument(
+                "--analysis",
+                default="mixed",
+                metavar="|".join(ANALYSES),
+                help="mixed: over participants and items, as on pages; participants: over these items only",
+            )
+            mode.add_argument("--draws", type=int, help="simulated studies per design")
             mode.add_argument("--seed", type=int, default=0)
             mode.add_argument("--alpha", type=float, default=0.05)
             mode.add_argument("--json", action="store_true", default=argparse.SUPPRESS)
@@ -98,19 +108,23 @@ class PowerAnalysis(CommandOutput):
 
 NOISE = {
     "residual": "SD of one rating around its sentence and person",
-    "item_effect": "SD of the effect between items",
-    "participant_effect": "SD of the effect between participants",
+    "item_effect": "SD of the effect between items (default: published, .3; interaction .45)",
+    "participant_effect": "SD of the effect between participants (default: published, .35; interaction .4, "
+    "choices .2)",
     "choice_gain": "how much larger the effect is in forced choice",
 }
+
+
+VARYING = {"item_effect": "items", "participant_effect": "participants"}
 
 
 def prospective(options: dict[str, Any], price: Price) -> dict[str, Any]:
     """Power of a planned study."""
     noise = Noise(**{name: options[name] for name in NOISE})
-    if not noise.residual > 0 or min(noise.item_effect, noise.participant_effect) < 0:
+    if not noise.residual > 0 or min(noise.item_effect or 0, noise.participant_effect or 0) < 0:
         raise BadInput("a standard deviation is not positive.", remedy="Give positive numbers.")
     chosen = select_options(options, "participants", "items", "lists", "alpha", "draws", "seed", "analysis")
-    chosen |= select_options(options, "test", "conditions", "correlation", "epsilon")
+    chosen |= select_options(options, "test", "rule", "conditions", "correlation", "epsilon")
     return prospective_report(options["task"], options["effect"], noise=noise, price=price, **chosen)
 
 
@@ -118,8 +132,10 @@ def power_text(document: dict[str, Any], currency: str) -> str:
     """Describe the result for a terminal."""
     if document["mode"] == "resample":
         lines = [f"{document['task']}, {document['pilot_participants']} participants, {document['test']}"]
-        if document["few_in_pilot"]:
-            lines.append("fewer than 30 participants: power from this pilot is too high")
+        lines += [document["few_note"]] if document["few_note"] else []
+        if document["variation"]:
+            sds = [f"{document['variation'][name]:.2f} between {unit}" for name, unit in VARYING.items()]
+            lines.append(f"SD of the effect in the pilot: {', '.join(sds)}")
         lines.append(f"{'n':>6}  share of phenomena with power of at least {TARGET:g}")
         lines += [
             f"{row['n']:>6}  {row['share_powered']:.3f}{_sure(row)}{_cost(row, currency)}"
@@ -127,8 +143,12 @@ def power_text(document: dict[str, Any], currency: str) -> str:
         ]
         lines += [magnitudes_line(document["magnitudes"])] if document["magnitudes"] else []
         return "\n".join(lines)
-    size = f"effect {document['effect']:g} SD" if document["test"] == "t" else f"f {document['effect']:g}"
+    has_f = document["test"].startswith("anova")
+    size = f"f {document['effect']:g}" if has_f else f"effect {document['effect']:g} SD"
     lines = [f"{document['task']}, {size}, {document['analysis']}"]
+    if document["noise"]:
+        sds = [f"{document['noise'][name]:g} between {unit}" for name, unit in VARYING.items()]
+        lines.append(f"SD of the effect: {', '.join(sds)}")
     lines.append(f"{'people':>7}{'items':>7}{'trials':>8}{'power':>8}{'Type S':>8}{'Type M':>8}{'width':>8}")
     for row in document["designs"]:
         cells = "".join(f"{_number(row[name]):>8}" for name in ("power", "type_s", "type_m", "ci_width"))

@@ -25,7 +25,9 @@ def contrast_model(
 
     Notes
     -----
-    The condition is coded ±½: uncorrelated intercepts and slopes depend on the coding.
+    The condition is coded ±½: uncorrelated intercepts and slopes depend on the coding. Yes-no: z of the
+    logistic model is compared with t on the groups of the factor with fewer groups - 1, since Wald's z is
+    too liberal with few items.
 
     References
     ----------
@@ -41,7 +43,22 @@ def contrast_model(
             coded,
             slopes=("condition",),
         )
+    if task == "yes_no" and fit.usable:
+        df = least_groups_df(*(rows[factor].nunique() for factor in ("participant", "item")))
+        estimates = {term: _with_df(estimate, df) for term, estimate in fit.estimates.items()}
+        fit = replace(fit, estimates=estimates, method=fit.method.replace("Wald z", "t on groups - 1"))
     return term_result(_with_fallback(fit, coded, fixed=("condition",)), "condition")
+
+
+def least_groups_df(participants: int, items: int) -> int:
+    """Return the degrees of freedom of yes-no contrasts: the fewer of participants and items, less 1.
+
+    Examples
+    --------
+    >>> least_groups_df(20, 12)
+    11
+    """
+    return max(min(participants, items) - 1, 1)
 
 
 FALLBACKS = {
@@ -105,11 +122,17 @@ def _cap_df(estimate: Estimate, fit: MixedFit) -> Estimate:
     bounds = [fit.n_groups[factor] - 1 for factor in fit.n_groups if fit.variances.get(factor) == 0]
     if estimate.df is None or estimate.statistic is None or estimate.df <= min(bounds, default=np.inf):
         return estimate
-    df = float(min(bounds))
+    return _with_df(estimate, min(bounds))
+
+
+def _with_df(estimate: Estimate, df: float) -> Estimate:
+    """Test an estimate by t with other degrees of freedom."""
+    if estimate.statistic is None:
+        return estimate
     half = float(scipy.stats.t.ppf(0.975, df)) * (estimate.se or 0.0)
     centre = estimate.estimate or 0.0
     p = float(2 * scipy.stats.t.sf(abs(estimate.statistic), df))
-    return replace(estimate, df=df, p=p, ci_low=centre - half, ci_high=centre + half)
+    return replace(estimate, df=float(df), p=p, ci_low=centre - half, ci_high=centre + half)
 
 
 def choice_model(rows: pd.DataFrame, *, random: tuple[Random, ...] | None) -> dict[str, Any]:

@@ -319,10 +319,10 @@ def five_analyses(
     Ratings: paired t on participant means (Welch where fewer than half judged both sides), JZS Bayes factor
     with r = √2/2, crossed mixed model by REML with Satterthwaite degrees of freedom. Choices: one for each
     participant gives the exact sign test and the Bayes factor of a share; several give t tests of the
-    participants' shares against ½. Choices and yes-no take a logistic mixed model (Laplace,
-    Wald z); where it has no finite estimate, a logistic regression with cluster-robust errors (status
-    ``cluster_robust``), or a penalized one if all agree (``penalized``). The
-    corrections of Holm and of Benjamini and Hochberg are over the contrasts of one analysis; the original
+    participants' shares against ½. Choices take a linear mixed model, yes-no a logistic one (Laplace, t
+    with the fewer of participants and items less 1); where it has no finite estimate, a logistic regression
+    with cluster-robust errors (status ``cluster_robust``), or a penalized one if all agree (``penalized``).
+    The corrections of Holm and of Benjamini and Hochberg are over the contrasts of one analysis; the original
     study did not correct.
 
     References
@@ -433,8 +433,9 @@ def _conventions(
         "condition coded by 1/2 and -1/2; REML, Satterthwaite degrees of freedom; "
         "choices: choice - 1/2 ~ 1 + side + (1 | participant) + (1 | item), df at most groups - 1 of a "
         "factor whose variance is estimated as 0; yes-no and logit_*: logistic, Laplace as glmer takes it, "
-        "Wald z; without a finite optimum logistic regression with CR2 errors clustered by participants "
-        "and items, penalized where all agree",
+        "yes-no by t with the fewer of participants and items less 1, logit_* by Wald's z; without a finite "
+        "optimum logistic regression with CR2 errors clustered by participants and items, penalized where "
+        "all agree",
         "share": "choices: pooled share, 95 % over participants (below 40 of them Wilson with the "
         "effective number of judgments, else bootstrap of whole participants)",
         "p_holm": "Holm over the contrasts of one task and analysis",

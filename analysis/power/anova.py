@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BadInput, UnknownName
+from ..errors import BadInput
 from ..pingouin_options import unrounded_pingouin
 from .exact import ALPHA, TARGET
-
-TESTS = ("t", "anova", "anova_between")
 
 
 def anova_power(
@@ -67,8 +65,6 @@ def anova_document(
     epsilon: float,
 ) -> dict[str, Any]:
     """Return the power of each number of participants, with the keys of a simulated plan."""
-    if test not in TESTS:
-        raise UnknownName("test", test, TESTS)
     if conditions < 2 or not -1 < correlation < 1 or not 0 < epsilon <= 1 or not 0 <= effect < np.inf:
         raise BadInput(
             "the design of the analysis of variance is not valid.",
@@ -94,7 +90,9 @@ def anova_document(
     return {
         "effect": effect,
         "eta_squared": effect**2 / (1 + effect**2),
-        "analysis": f"analysis of variance {'between' if test == 'anova_between' else 'within'} participants",
+        "analysis": "analysis of variance "
+        f"{'between' if test == 'anova_between' else 'within'} participants, "
+        "over these items only",
         **settings,
         "designs": designs,
         "noise": None,

@@ -16,6 +16,8 @@ from ..effects.contrasts import paired_means
 from ..errors import BadInput, NotEnoughData, UnknownName
 from ..rows import Flags, Floats, column_or_blank, is_kind, tasks
 from .exact import ALPHA, TARGET, critical_count, share_powered, sign_power
+from .pilot_variation import MIXED_TEST, pilot_effects, pooled_variation, replication_power
+from .simulation import ANALYSES
 
 DRAWS = 1_000
 CRITERIA = ("t", "bayes")
@@ -320,7 +322,10 @@ class PilotPower:
     participants: int
     pilots: int
     """Number of times the pilot was resampled; 0 where the interval is exact or was left out."""
-    is_exact: bool
+    ends: str
+    """What ``pilot_low`` and ``pilot_high`` are."""
+    variation: dict[str, float] | None = None
+    """Pooled SDs of residual, participants and items, of the mixed model."""
 
 
 def pilot_power(
@@ -331,22 +336,42 @@ def pilot_power(
     transform: str = "z",
     criterion: str = "t",
     alpha: float = ALPHA,
-    draws: int = DRAWS,
+    draws: int | None = None,
     seed: int = 0,
     pilots: int = 0,
+    analysis: str = "mixed",
 ) -> PilotPower:
     """Compute the power of other numbers of participants from the judgments of a completed study.
 
     Notes
     -----
-    One choice per participant and contrast: exact sign test at the shares of the pilot, saw-toothed in n.
-    Otherwise participants are resampled with replacement; a pilot of fewer than 30 participants is itself
+    ``mixed``: each contrast's estimate with the variation over participants and items that the mixed model
+    finds in all contrasts (:mod:`obelus.power.pilot_variation`).
+    ``participants``, Bayes factors, and where no contrast has a mixed model (one item): with one choice
+    per participant and contrast the exact sign test at the shares of the pilot, saw-toothed in n; otherwise
+    participants are resampled with replacement; a pilot of fewer than 30 participants is itself
     resampled at least 100 times.
 
     References
     ----------
     Sprouse & Almeida (2017), Glossa 2(1):14.
     """
+    draws = DRAWS if draws is None else draws
+    if analysis not in ANALYSES:
+        raise UnknownName("analysis", analysis, ANALYSES)
+    if draws < 1 or min(sizes or SIZES, default=0) < 2:
+        raise BadInput("sizes and draws are too small.", remedy="Give sizes from 2 and draws from 1.")
+    if analysis == "mixed" and criterion == "t":
+        effects, task = pilot_effects(judgments, by=by, transform=transform)
+        if effects.empty:
+            return pilot_power(
+                judgments, by=by, sizes=sizes, transform=transform, alpha=alpha, draws=draws, seed=seed,
+                pilots=pilots, analysis="participants",
+            )  # fmt: skip
+        table = replication_power(effects, task, sizes or SIZES, draws=draws, seed=seed, alpha=alpha)
+        n, ends = int(judgments["participant"].nunique()), "power at the ends of the effect's interval"
+        variation = pooled_variation(effects)
+        return PilotPower(table.assign(task=task, test=MIXED_TEST), task, MIXED_TEST, n, 0, ends, variation)
     matrix, task = pilot_matrix(judgments, by=by, transform=transform)
     choices = task == "forced_choice"
     is_exact = choices and bool((matrix.isna() | matrix.isin([0.0, 1.0])).to_numpy().all())
@@ -361,4 +386,6 @@ def pilot_power(
             pilots=pilots, choices=choices,
         )  # fmt: skip
         test = CHOICES_TEST if choices else "paired t of participants"
-    return PilotPower(table.assign(task=task, test=test), task, test, len(matrix), pilots, is_exact)
+    test += ", over these items only"
+    ends = "power at the ends of the share's Wilson interval" if is_exact else f"{pilots} drawn"
+    return PilotPower(table.assign(task=task, test=test), task, test, len(matrix), pilots, ends)

@@ -1,7 +1,7 @@
 """Power reports with costs: prospective, by simulation, and from a pilot."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
@@ -10,8 +10,9 @@ import pandas as pd
 from ..errors import BadInput, UnknownName
 from .anova import anova_document
 from .exact import ALPHA, TARGET, conventions, enough_participants
-from .pilot import FEW_PARTICIPANTS, describe_sample, pilot_power, powered_by_size
+from .pilot import FEW_PARTICIPANTS, PilotPower, describe_sample, pilot_power, powered_by_size
 from .simulation import DRAWS, Noise, expected_share, prospective_power
+from .simulation import TESTS as SIMULATED_TESTS
 
 SIZES = (10, 15, 20, 25, 30, 40, 50, 75, 100)
 MODELS = {
@@ -20,9 +21,10 @@ MODELS = {
     "slider": "likert",
     "magnitude_estimation": "likert",
     "best_worst": "likert",
-    "yes_no": "likert",
+    "yes_no": "yes_no",
 }
-"""Simulation model of each task: choices or continuous ratings; yes-no as dichotomized ratings."""
+"""Simulation model of each task: choices, continuous ratings, or ratings cut in the middle."""
+TESTS = ("t", "interaction", "inclusion", "anova", "anova_between")
 
 
 @dataclass(frozen=True)
@@ -55,13 +57,14 @@ def prospective_report(
     *,
     participants: Sequence[int] = SIZES,
     items: Sequence[int] = (8,),
-    lists: int = 2,
+    lists: int | None = None,
     noise: Noise | None = None,
     alpha: float = ALPHA,
-    draws: int = DRAWS,
+    draws: int | None = None,
     seed: int = 0,
-    analysis: str = "participants",
+    analysis: str = "mixed",
     test: str = "t",
+    rule: str = "blimp",
     conditions: int = 3,
     correlation: float = 0.5,
     epsilon: float = 1.0,
@@ -80,23 +83,29 @@ def prospective_report(
         Numbers of participants; every combination with ``items`` is simulated.
     items : sequence of int
         Numbers of items, that is lexicalizations of the contrast over all lists; at least ``lists``.
-    lists : int
-        Number of lists of the Latin square. With 2, each participant sees each item once; with 1, all
-        sentences; with as many as items, one acceptable and one unacceptable sentence.
+    lists : int, optional
+        Number of lists of the Latin square; by default as many as conditions, so that each participant sees
+        each item once. With 1, all sentences; with as many as items, one sentence of each condition. Choices:
+        each participant judges the items of one list.
     noise : Noise, optional
         Variance components, for example of a pilot; the defaults are those of published acceptability data.
     alpha : float
         Two-tailed significance level.
-    draws : int
-        Number of simulated studies per design.
+    draws : int, optional
+        Number of simulated studies per design; by default 10,000 (``participants``, ``inclusion``: 1,000).
     seed : int
         Seed of the simulation.
-    analysis : {"participants", "mixed"}
-        Planned test: t test on participant means (or shares), or the crossed mixed model, with random
-        slopes if ``noise`` has varying effects (slow: use a few hundred draws).
-    test : {"t", "anova", "anova_between"}
-        Two conditions by ``analysis``, or the F test of several conditions within or between participants
-        (:func:`~analysis.power.anova.anova_power`), for which ``effect`` is Cohen's f of participants' means.
+    analysis : {"mixed", "participants"}
+        Planned test: the mixed model over participants and items, which pages and reports show; or a t test
+        over participants' means (or shares), which holds for these items only.
+    test : {"t", "interaction", "inclusion", "anova", "anova_between"}
+        Two conditions, the difference of differences of a 2×2 design (``effect`` is its size) or the
+        inclusion of a paradigm of choices by ``rule``; or the F test of several conditions within or between
+        participants (:func:`~analysis.power.anova.anova_power`), for which ``effect`` is Cohen's f of
+        participants' means.
+    rule : str
+        Of the test ``inclusion``: ``blimp``, ``climp``, M/N or a share, as in
+        :func:`~analysis.agreement.inclusion.parse_rule`.
     conditions : int
         Number of conditions of the F test.
     correlation : float
@@ -128,19 +137,19 @@ def prospective_report(
     """
     if task not in MODELS:
         raise UnknownName("task", task, sorted(MODELS))
-    settings = noise or Noise()
-    if task == "yes_no":
-        settings = replace(settings, points=2)
-    if test == "t":
+    if test not in TESTS:
+        raise UnknownName("test", test, TESTS)
+    is_simulated = test in SIMULATED_TESTS
+    if is_simulated:
         document = prospective_power(
-            MODELS[task], effect, participants=participants, items=items, lists=lists, noise=settings,
-            alpha=alpha, draws=draws, seed=seed, analysis=analysis,
+            MODELS[task], effect, participants=participants, items=items, lists=lists, noise=noise,
+            alpha=alpha, draws=draws, seed=seed, analysis=analysis, test=test, rule=rule,
         )  # fmt: skip
     elif task == "forced_choice":
         raise BadInput("choices have no F test.", column="test", remedy="Use the test t.")
     else:
         document = anova_document(
-            effect, participants=participants, items=max(items), lists=lists, alpha=alpha, test=test,
+            effect, participants=participants, items=max(items), lists=lists or 2, alpha=alpha, test=test,
             conditions=conditions, correlation=correlation, epsilon=epsilon,
         )  # fmt: skip
     cost = price or Price()
@@ -157,12 +166,12 @@ def prospective_report(
         "enough_participants_one_choice_each": None,
     }
     if task == "forced_choice":
-        share = expected_share(effect, noise=settings)
+        share = expected_share(effect, noise=Noise(**document["noise"]))
         document["expected_share"] = share
         enough = enough_participants("forced_choice", share, alpha=alpha)
         document["enough_participants_one_choice_each"] = enough
     document["conventions"] |= {
-        **({"model": _model(task)} if test == "t" else {}),
+        **({"model": _model(task)} if is_simulated else {}),
         "cost": "participants times reward, plus the fee on it; excluded participants are paid too",
     }
     return document
@@ -190,12 +199,13 @@ def pilot_report(
     transform: str = "z",
     criterion: str = "t",
     alpha: float = ALPHA,
-    draws: int = DRAWS,
+    draws: int | None = None,
     seed: int = 0,
     pilots: int = 0,
+    analysis: str = "mixed",
     price: Price | None = None,
 ) -> dict[str, Any]:
-    """Report the power of other numbers of participants by resampling a pilot.
+    """Report the power of other numbers of participants from a pilot.
 
     Parameters
     ----------
@@ -212,13 +222,17 @@ def pilot_report(
         Detection in the predicted direction: p < ``alpha`` two-tailed, or a Bayes factor above 3.
     alpha : float
         Two-tailed significance level.
-    draws : int
-        Number of resampled studies per number of participants.
+    draws : int, optional
+        Number of studies drawn per number of participants; by default 1,000.
     seed : int
         Seed of the resampling.
     pilots : int
         Number of times the pilot itself is resampled, for ``pilot_low`` and ``pilot_high``; 0 omits them,
-        except that a pilot of fewer than 30 participants is resampled at least 100 times.
+        except that a pilot of fewer than 30 participants is resampled at least 100 times. Not of ``mixed``.
+    analysis : {"mixed", "participants"}
+        The mixed model that pages and reports show, at each contrast's estimate and with the pilot's
+        variation over participants and items; or the test by participants, by resampling, which holds for
+        these items only. The criterion ``bayes`` is always of the latter.
     price : Price, optional
         Reward of one participant in minor units of the currency (cents) and the platform's fee; by default 0.
 
@@ -236,8 +250,8 @@ def pilot_report(
 
     Notes
     -----
-    The pilot is treated as the population, so power is overestimated below 30 participants. Not applicable
-    to the power of the pilot itself.
+    The pilot is treated as the population: resampling overestimates power below 30 participants, and an
+    estimate from few participants is uncertain. Not applicable to the power of the pilot itself.
 
     References
     ----------
@@ -253,11 +267,10 @@ def pilot_report(
     """
     power = pilot_power(
         judgments, by=by, sizes=participants, transform=transform, criterion=criterion, alpha=alpha,
-        draws=draws, seed=seed, pilots=pilots,
+        draws=draws, seed=seed, pilots=pilots, analysis=analysis,
     )  # fmt: skip
     cost, table = price or Price(), power.table.drop(columns=["task", "test"])
     sizes = [row | cost.of(int(row["n"])) for row in powered_by_size(table).to_dict("records")]
-    ends = "power at the ends of the share's Wilson interval" if power.is_exact else f"{power.pilots} drawn"
     has_ends = "pilot_low" in table.columns
     return {
         "mode": "resample",
@@ -266,18 +279,32 @@ def pilot_report(
         "by": by,
         "pilot_participants": power.participants,
         "few_in_pilot": power.participants < FEW_PARTICIPANTS,
+        "few_note": few_note(power),
+        "variation": power.variation,
         "sizes": [{**row, "n": int(row["n"]), "phenomena": int(row["phenomena"])} for row in sizes],
         "phenomena": table.astype(object).where(table.notna(), None).to_dict("records"),
         "price": {"reward_minor": cost.reward_minor, "fee": cost.fee},
-        "conventions": conventions(alpha=alpha, seed=seed, draws=draws)
+        "conventions": conventions(alpha=alpha, seed=seed, draws=DRAWS if draws is None else draws)
         | {
             "criterion": "a Bayes factor above 3" if criterion == "bayes" else f"p < {alpha:g}, two-tailed",
             "share_powered": "share of phenomena with power of at least .8, not the mean power",
-            "share_sure": f"the same at the lower end of each power's 95 % interval over pilots: {ends}"
+            "share_sure": f"the same at the lower end of each power's 95 % interval over pilots: {power.ends}"
             if has_ends
             else None,
             "participants": describe_sample(table),
-            "pilot": "drawn with replacement: it stands for the population, and below 30 participants "
+            "pilot": "each contrast at its estimate, with the mean variance of effects over participants and "
+            "over items"
+            if power.variation
+            else "drawn with replacement: it stands for the population, and below 30 participants "
             "power comes out too high",
         },
     }
+
+
+def few_note(power: PilotPower) -> str:
+    """Say what a pilot of few participants means for its power; empty for larger ones."""
+    if power.participants >= FEW_PARTICIPANTS:
+        return ""
+    if power.variation:
+        return f"Fewer than {FEW_PARTICIPANTS} participants in the pilot: its estimates are uncertain."
+    return f"Fewer than {FEW_PARTICIPANTS} participants in the pilot: these figures are too high."

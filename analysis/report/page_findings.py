@@ -356,12 +356,13 @@ def power_finding(report: dict[str, Any], cost: str) -> str:
         best = max(report["designs"], key=lambda design: float(design["power"]))
         return (
             f"None of these sizes has a power of .80; {plural(best['participants'], 'participant')} with "
-            f"{plural(best['items'], 'item')} have {decimal(best['power'], 2)}{_simulation_note(best)}."
+            f"{plural(best['items'], 'item')} have {decimal(best['power'], 2)}{_simulation_note(best)}: "
+            f"{report['analysis']}."
         )
     price = f", for {cost}" if cost else ""
     return (
         f"{plural(smallest['participants'], 'participant')} with {plural(smallest['items'], 'item')} have a "
-        f"power of {decimal(smallest['power'], 2)}{_simulation_note(smallest)}{price}."
+        f"power of {decimal(smallest['power'], 2)}{_simulation_note(smallest)}{price}: {report['analysis']}."
     )
 
 

@@ -14,9 +14,9 @@ from analysis.agreement.predictive import MORE
 from analysis.effects.report import BY, SLOPES
 from analysis.exclusions.multiverse import EFFECTS
 from analysis.exclusions.multiverse import MODELS as MULTIVERSE_MODELS
-from analysis.power.anova import TESTS
 from analysis.power.pilot import CRITERIA
-from analysis.power.report import MODELS, SIZES, Price, prospective_report
+from analysis.power.report import MODELS, SIZES, TESTS, Price, prospective_report
+from analysis.power.simulation import ANALYSES, Noise
 from analysis.reliability.coding import CODINGS
 from config.api_bases import StrictSerializer, StrictView
 from config.api_schema import ErrorSerializer
@@ -146,6 +146,7 @@ class PilotChoices(ExcludeChoices, PriceChoices):
 
     by = serializers.ChoiceField(choices=list(BY), required=False, default="phenomenon")
     criterion = serializers.ChoiceField(choices=list(CRITERIA), required=False, default="t")
+    analysis = serializers.ChoiceField(choices=ANALYSES, required=False, default="mixed")
     participants = Sizes(least=2, most=2_000, required=False, default=list(SIZES))
 
 
@@ -156,7 +157,19 @@ class PlanChoices(PriceChoices):
     effect = serializers.FloatField(min_value=0, max_value=10)
     participants = Sizes(least=2, most=2_000, required=False, default=list(SIZES))
     items = Sizes(least=1, most=200, required=False, default=[8])
-    lists = serializers.IntegerField(required=False, default=2, min_value=1, max_value=200)
+    lists = serializers.IntegerField(
+        required=False, min_value=1, max_value=200, help_text="By default as many as conditions."
+    )
+    analysis = serializers.ChoiceField(choices=ANALYSES, required=False, default="mixed")
+    item_effect = serializers.FloatField(
+        required=False, min_value=0, max_value=5, help_text="SD of the effect; by default as published."
+    )
+    participant_effect = serializers.FloatField(
+        required=False, min_value=0, max_value=5, help_text="SD of the effect; by default as published."
+    )
+    rule = serializers.CharField(
+        required=False, default="blimp", max_length=20, help_text="Of the test inclusion."
+    )
     seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=BIGGEST)
     test = serializers.ChoiceField(choices=TESTS, required=False, default="t")
     conditions = serializers.IntegerField(required=False, default=3, min_value=2, max_value=100)
@@ -351,4 +364,8 @@ class PowerView(StrictView):
         """The report, as the command prints it."""
         data = dict(query_choices(self))
         price = Price(data.pop("reward_minor"), data.pop("fee"))
-        return Response(prospective_report(data.pop("task"), data.pop("effect"), price=price, **data))
+        noise = Noise(
+            item_effect=data.pop("item_effect", None), participant_effect=data.pop("participant_effect", None)
+        )
+        task, effect = data.pop("task"), data.pop("effect")
+        return Response(prospective_report(task, effect, noise=noise, price=price, **data))

@@ -27,6 +27,7 @@ PLANNED_SIZES = (10, 20, 30, 40, 60)
 # Simulations per design: fewer for large designs, so that a request takes about a second.
 MAX_DRAWS, MIN_DRAWS, MAX_CELLS = 1_000, 200, 2_000_000
 CACHE_SECONDS = 600
+CHOICES = ("test", "analysis", "rule", "conditions", "correlation", "epsilon")
 
 
 class NumbersField(forms.CharField):
@@ -53,31 +54,52 @@ class NumbersField(forms.CharField):
 class PlanPowerForm(PriceForm):
     """A planned study."""
 
-    field_order = ("task", "test", "effect", "participants", "items", "lists", "reward", "currency", "fee")
+    field_order = (
+        *("task", "test", "analysis", "effect", "participants", "items", "lists"),
+        *("item_effect", "participant_effect", "rule", "reward", "currency", "fee"),
+    )
 
     task = forms.ChoiceField(choices=[(name, name.replace("_", " ")) for name in MODELS])
     test = forms.ChoiceField(
         choices=[
-            ("t", "two conditions, t"),
+            ("t", "two conditions"),
+            ("interaction", "2×2 interaction"),
+            ("inclusion", "inclusion by a rule"),
             ("anova", "several within participants, F"),
             ("anova_between", "several between participants, F"),
         ]
+    )
+    analysis = forms.ChoiceField(
+        choices=[
+            ("mixed", "over participants and items (mixed model)"),
+            ("participants", "over participants, these items only"),
+        ],
+        help_text="Of two conditions. Pages and reports lead with the mixed model.",
     )
     effect = forms.FloatField(
         min_value=0,
         max_value=10,
         help_text="Acceptable minus unacceptable, in SDs of a participant's ratings. Published: .15 to 2. "
-        "F: Cohen's f.",
+        "Interaction: difference of differences. F: Cohen's f.",
     )
     participants = NumbersField(least=2, most=2_000)
     items = NumbersField(least=1, most=200, help_text="Lexicalizations of the contrast.")
     lists = forms.IntegerField(min_value=1, max_value=200, help_text="Of the Latin square.")
     item_effect = forms.FloatField(
-        required=False, min_value=0, max_value=5, label="Effect's SD between items"
+        required=False,
+        min_value=0,
+        max_value=5,
+        label="Effect's SD between items",
+        help_text="Empty: as published, .3; of interactions .45.",
     )
     participant_effect = forms.FloatField(
-        required=False, min_value=0, max_value=5, label="Effect's SD between participants"
+        required=False,
+        min_value=0,
+        max_value=5,
+        label="Effect's SD between participants",
+        help_text="Empty: as published, .35; of interactions .4, of choices .2.",
     )
+    rule = forms.CharField(max_length=20, help_text="Of inclusion: blimp, climp, M/N or a share.")
     conditions = forms.IntegerField(min_value=2, max_value=100, help_text="Of F.")
     correlation = forms.FloatField(min_value=-0.99, max_value=0.99, help_text="Among conditions, of F.")
     epsilon = forms.FloatField(min_value=0.01, max_value=1, help_text="Sphericity, of F; 1: it holds.")
@@ -148,6 +170,8 @@ def default_values(study: Experiment) -> dict[str, Any]:
     return {
         "task": study.task,
         "test": "t",
+        "analysis": "mixed" if per_paradigm > 1 else "participants",
+        "rule": "blimp",
         "conditions": 3,
         "correlation": 0.5,
         "epsilon": 1,
@@ -162,9 +186,8 @@ def default_values(study: Experiment) -> dict[str, Any]:
 def prospective_power(form: PlanPowerForm) -> dict[str, Any]:
     """The report of a valid form, cached by its arguments."""
     data = form.cleaned_data
-    noise = Noise(
-        item_effect=data.get("item_effect") or 0.0, participant_effect=data.get("participant_effect") or 0.0
-    )
+    noise = Noise(item_effect=data.get("item_effect"), participant_effect=data.get("participant_effect"))
+    is_drawn = data["analysis"] == "mixed" and data["test"] != "inclusion"  # mean squares, whatever the size
     cells = sum(data["participants"]) * sum(data["items"])
     report = partial(
         prospective_report,
@@ -174,8 +197,8 @@ def prospective_power(form: PlanPowerForm) -> dict[str, Any]:
         items=data["items"],
         lists=data["lists"],
         noise=noise,
-        **{name: data[name] for name in ("test", "conditions", "correlation", "epsilon")},
-        draws=int(min(MAX_DRAWS, max(MIN_DRAWS, MAX_CELLS / cells))),
+        **{name: data[name] for name in CHOICES},
+        draws=None if is_drawn else int(min(MAX_DRAWS, max(MIN_DRAWS, MAX_CELLS / cells))),
         price=Price(**form.price()),
     )
     key = hashlib.sha256(repr((code_version(), report.args, sorted(report.keywords.items()))).encode())

@@ -151,19 +151,20 @@ def power_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> Section
         return Section("power", title, [Paragraph(f"Not estimable: {power['refused']}")])
     enough = next((row["n"] for row in power["sizes"] if row["share_powered"] >= 0.8), None)
     text = (
-        f"With samples of {plural(enough, 'participant')} drawn from this study, at least four in five "
-        "contrasts would reach a power of .8"
+        f"With {plural(enough, 'participant')}, at least four in five contrasts would reach a power of .8"
         if enough
         else f"No sample size up to {power['sizes'][-1]['n']} participants would give four in five contrasts "
         "a power of at least .8"
     )
     half = next((row for row in power["sizes"] if enough and 2 * row["n"] == enough), None)
     text += f"; with {half['n']}, {share(half['share_powered'])} would" if half else ""
-    few = (
-        " The study has fewer than 30 participants, so these estimates of power are too high."
-        if power["few_in_pilot"]
-        else ""
-    )
+    if power["variation"]:
+        items, people = (power["variation"][name] for name in ("item_effect", "participant_effect"))
+        text += (
+            f"; the effect varies with an SD of {decimal(items, 2)} between items and {decimal(people, 2)} "
+            "between participants"
+        )
+    few = f" {power['few_note']}" if power["few_note"] else ""
     has_ends = "share_sure" in power["sizes"][0]
     lower_end = f"Lower end: {power['conventions']['share_sure']}. " if has_ends else ""
     table = Table(
@@ -349,7 +350,7 @@ def _interactions(numbers: dict[str, Any]) -> list[Block]:
         for row in numbers["effects"].get("not_recognized") or []
     ]
     if not interactions:
-        return reasons
+        return [*_factorial(numbers), *reasons]
     rows = [
         (
             readable(row[numbers["by"]]) or "all",
@@ -382,8 +383,54 @@ def _interactions(numbers: dict[str, Any]) -> list[Block]:
     if any(row["oriented_by"] == "alphabetical" for row in interactions):
         note += " " + SENTENCES["alphabetical"]
     table = Table("Interactions of 2×2 designs", head, rows, frozenset({1}), note=note)
-    blocks: list[Block] = [table, *reasons, *_model_interactions(numbers), *_item_differences(numbers)]
+    blocks: list[Block] = [
+        *_factorial(numbers),
+        table,
+        *reasons,
+        *_model_interactions(numbers),
+        *_item_differences(numbers),
+    ]
     return [Paragraph(interaction_sentence(numbers)), *blocks] if interaction_sentence(numbers) else blocks
+
+
+def _factorial(numbers: dict[str, Any]) -> list[Block]:
+    """Build a table of main, interaction and simple effects for each factorial design."""
+    effects = numbers["effects"]
+    corrected = f"p_{effects['correction']}"
+    head = (
+        "Effect",
+        "Difference",
+        "95 % CI",
+        "F (df)",
+        "p",
+        f"p ({CORRECTION_NAMES[effects['correction']]})",
+    )
+    blocks: list[Block] = []
+    for row in effects.get("factorial") or []:
+        design = " × ".join(factor["name"] for factor in row["factors"])
+        if row["reason"]:
+            blocks.append(
+                Paragraph(f"No effects of {design}{_of_group(row[numbers['by']])}: {row['reason']}")
+            )
+            continue
+        rows = [
+            (
+                effect["label"],
+                decimal(effect["estimate"], 2),
+                format_interval(effect["ci_low"], effect["ci_high"]),
+                NONE
+                if effect["df2"] is None
+                else f"{decimal(effect['F'], 2)} ({effect['df1']}, {decimal(effect['df2'], 1)})",
+                p_value(effect["p"]),
+                p_value(effect[corrected]),
+            )
+            for effect in row["effects"]
+        ]
+        text = effects["conventions"]["factorial"]
+        note = f"{text[0].upper()}{text[1:]}. Random structure: {row['structure']}. {row['note']}"
+        caption = f"Main, interaction and simple effects of {design}{_of_group(row[numbers['by']])}"
+        blocks.append(Table(caption, head, rows, note=note.strip()))
+    return blocks
 
 
 def _of_group(name: str) -> str:

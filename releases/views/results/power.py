@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase, QueryDict
 
 from analysis.errors import BadInput
+from analysis.power.report import MODELS
 from analysis.report.page_findings import power_finding
 from experiments.models import Experiment
 from experiments.studies.targets import minutes
@@ -40,6 +41,7 @@ def power(request: HttpRequest, study: Experiment) -> HttpResponseBase:
         if "pilot_report" in context:
             currency = form.cleaned_data.get("currency") or "GBP"
             context["pilot_sizes"] = add_costs(context["pilot_report"]["sizes"], currency)
+            context["pilot_plan"] = pilot_plan(request.GET.copy(), context["pilot_report"])
         context["plan"] = find_plan(study, choices["exclude"])
     return page(
         request,
@@ -52,6 +54,16 @@ def power(request: HttpRequest, study: Experiment) -> HttpResponseBase:
         **result,
         **context,
     )
+
+
+def pilot_plan(query: QueryDict, report: dict[str, Any]) -> str:
+    """The query that plans a study with the variation found in this one; empty where scales differ."""
+    variation = report["variation"]
+    if not variation or MODELS[report["task"]] != "likert":
+        return ""
+    for name in ("item_effect", "participant_effect"):
+        query[name] = f"{variation[name]:.2f}"
+    return query.urlencode()
 
 
 @study_page

@@ -159,7 +159,7 @@ def test_the_price_rounds_fees_up_and_refuses_nonsense():
 
 
 def test_the_smallest_design_that_reaches_the_target_is_named():
-    report = prospective_report("likert", 0.5, participants=[5, 10, 80], items=[4], draws=300)
+    report = prospective_report("likert", 0.5, participants=[5, 10, 80], items=[12], draws=300)
     powered = [row for row in report["designs"] if row["power"] >= 0.8]
     assert report["smallest"] == powered[0]
     assert prospective_report("likert", 0.0, participants=[5], draws=100)["smallest"] is None

@@ -202,8 +202,11 @@ def choices_of_people(rights, n):
 
 def test_the_bayes_criterion_holds_for_single_choices_too():
     rows = choices_of_people({"clear": 38, "near": 29}, 40)
-    reports = {name: pilot_report(rows, participants=[15, 20], criterion=name) for name in ("t", "bayes")}
-    assert reports["bayes"]["test"] == "Bayes factor of the share"
+    reports = {
+        name: pilot_report(rows, participants=[15, 20], criterion=name, analysis="participants")
+        for name in ("t", "bayes")
+    }
+    assert reports["bayes"]["test"] == "Bayes factor of the share, over these items only"
     for n in (15, 20):
         least = next(k for k in range(n // 2 + 1, n + 1) if share_bayes_factor(k, n).value > 3)
         expected = stats.binom.sf(least - 1, n, 29 / 40)
@@ -230,7 +233,8 @@ def test_a_contrast_without_complete_participants_has_no_power_and_no_share():
 
 
 def test_power_from_a_small_pilot_comes_with_its_interval():
-    choices = pilot_report(choices_of_people({"clear": 12, "near": 9}, 12), participants=[20])
+    choices = choices_of_people({"clear": 12, "near": 9}, 12)
+    choices = pilot_report(choices, participants=[20], analysis="participants")
     clear, near = choices["phenomena"]
     assert clear["power"] == 1 and clear["pilot_low"] < 0.8  # Wilson's lower end of 12 of 12 is .757
     assert near["pilot_low"] < near["power"] < near["pilot_high"]

@@ -6,11 +6,17 @@ import pytest
 
 from analysis.errors import BadInput, UnknownName
 from analysis.power.exact import paired_t_power, sign_power
-from analysis.power.simulation import Noise, expected_share, prospective_power
+from analysis.power.simulation import VARIATION, Noise, expected_share, prospective_power
 
 
 def simulated_row(task, effect, **options):
-    options = {"participants": [20], "items": [8], "lists": 8, "draws": 4000} | options
+    options = {
+        "participants": [20],
+        "items": [8],
+        "lists": 8,
+        "draws": 4000,
+        "analysis": "participants",
+    } | options
     return prospective_power(task, effect, **options)["designs"][0]
 
 
@@ -58,11 +64,9 @@ def test_more_trials_and_more_people_bring_more_power():
 def test_items_that_differ_make_the_test_by_participants_too_hopeful():
     noise = Noise(item_effect=0.6)
     by_people = simulated_row("likert", 0.0, noise=noise, participants=[40], lists=2, draws=1000)
-    by_model = simulated_row(
-        "likert", 0.0, noise=noise, participants=[40], lists=2, draws=60, analysis="mixed"
-    )
+    by_model = simulated_row("likert", 0.0, noise=noise, participants=[40], lists=2, analysis="mixed")
     assert by_people["power"] > 0.04
-    assert by_model["power"] <= 0.12
+    assert by_model["power"] <= 0.03
 
 
 def test_scale_points_censor_large_effects():
@@ -89,7 +93,10 @@ def test_the_document_is_json_and_repeats_with_its_seed():
         ({"participants": [1]}, "1 participants"),
         ({"draws": 0}, "draws"),
         ({"effect": -1.0}, "effect"),
-        ({"task": "forced_choice", "analysis": "mixed"}, "logistic"),
+        ({"items": [1], "lists": 1}, "two items"),
+        ({"task": "forced_choice", "test": "interaction"}, "means of conditions"),
+        ({"test": "inclusion"}, "choices"),
+        ({"test": "interaction", "analysis": "participants"}, "mixed"),
     ],
 )
 def test_impossible_plans_are_refused(change, message):
@@ -97,6 +104,67 @@ def test_impossible_plans_are_refused(change, message):
     task, effect = options.pop("task"), options.pop("effect")
     with pytest.raises(BadInput, match=message):
         prospective_power(task, effect, **options)
+
+
+# Share of simulated studies that the product's mixed model detects: benchmarks/analysis/bench_power.py.
+REALIZED = [
+    ({"task": "likert", "effect": 0.35, "participants": [20], "items": [8]}, (0.3, 0.2), 0.485),
+    ({"task": "likert", "effect": 0.35, "participants": [20], "items": [8]}, (0.0, 0.0), 0.760),
+    ({"task": "likert", "effect": 0.3, "participants": [30], "items": [8]}, (0.0, 0.0), 0.815),
+]
+
+
+@pytest.mark.parametrize(("plan", "variation", "realized"), REALIZED)
+def test_planned_power_is_what_the_default_analysis_detects(plan, variation, realized):
+    item, participant = variation
+    noise = Noise(item_effect=item, participant_effect=participant)
+    row = prospective_power(**plan, noise=noise)["designs"][0]
+    assert row["power"] == pytest.approx(realized, abs=0.05)
+
+
+def test_without_a_stated_variation_the_published_one_is_planned():
+    report = prospective_power("likert", 0.35, participants=[20])
+    assert (report["noise"]["item_effect"], report["noise"]["participant_effect"]) == VARIATION["t"]
+    without = prospective_power(
+        "likert", 0.35, participants=[20], noise=Noise(item_effect=0, participant_effect=0)
+    )
+    assert report["designs"][0]["power"] < without["designs"][0]["power"] - 0.2
+    assert "Sprouse" in report["conventions"]["variation"]
+
+
+def test_more_participants_cannot_replace_items_whose_effects_differ():
+    plan = {"effect": 0.3, "noise": Noise(item_effect=0.4, participant_effect=0.0)}
+    few, many = (
+        prospective_power("likert", participants=[400], items=[n], **plan)["designs"][0]["power"]
+        for n in (6, 24)
+    )
+    assert few < 0.4 and many > 0.85
+
+
+def test_without_an_effect_the_mixed_model_keeps_its_level_in_every_task():
+    for task, test in (("likert", "t"), ("likert", "interaction"), ("forced_choice", "t"), ("yes_no", "t")):
+        row = prospective_power(task, 0.0, participants=[30], items=[12], test=test)["designs"][0]
+        assert row["power"] <= 0.035, (task, test)
+
+
+def test_choices_between_pairs_need_fewer_participants_than_ratings_and_yes_no_more():
+    power = {
+        task: prospective_power(task, 0.4, participants=[20], items=[12], lists=lists)["designs"][0]["power"]
+        for task, lists in (("likert", 2), ("forced_choice", 1), ("yes_no", 2))
+    }
+    assert power["yes_no"] < power["likert"] < power["forced_choice"]
+
+
+def test_a_rule_includes_a_valid_paradigm_more_often_than_a_weak_one():
+    include = {
+        (effect, rule): prospective_power(
+            "forced_choice", effect, participants=[20], items=[5], test="inclusion", rule=rule
+        )["designs"][0]["power"]
+        for effect in (0.1, 0.8)
+        for rule in ("blimp", "climp")
+    }
+    assert include[0.8, "blimp"] > 0.95 and include[0.1, "blimp"] < 0.5
+    assert include[0.1, "climp"] < 0.1 < include[0.8, "climp"]
 
 
 def test_unknown_words_are_named():
