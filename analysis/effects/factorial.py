@@ -9,13 +9,13 @@ import pandas as pd
 
 from ..columns import require_columns
 from ..errors import BadInput, UnknownName
-from ..mixed_models.linear import CROSSED, Estimate, MixedFit, Random, mixed_model
-from ..mixed_models.structures import fit_largest
+from ..mixed_models.linear import CROSSED, Estimate, MixedFit, Random
 from ..multiple_tests import with_adjusted
 from ..rows import Floats, column_or_blank, group_codes
 from ..text import natural_order
 from .contrasts import Contrast, paired_contrast
-from .factors import Cells, Factor, Levels, NoDesign, recognize_design
+from .factorial_effects import Hypothesis, factorial_effects, fit_factorial
+from .factors import Cells, Factor, Levels, NoDesign, recognize_design, varying_levels
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,8 @@ class Interaction:
     by_participants: Contrast
     by_items: Contrast
     mixed: MixedFit
+    hypotheses: list[Hypothesis]
+    """Main effects, interaction and simple effects, the tests of ``mixed``."""
     participant_differences: "pd.Series[float]"
     """Difference of differences of each participant with all four cells."""
     item_differences: "pd.Series[float]"
@@ -35,7 +37,9 @@ class Interaction:
     @property
     def estimate(self) -> Estimate:
         """The interaction in the mixed model."""
-        return self.mixed["interaction"]
+        place = next(n for n, test in enumerate(self.hypotheses) if test.kind == "interaction")
+        test = self.mixed.tests.get(str(place))
+        return test.estimate if test else Estimate("interaction")
 
 
 def difference_of_differences(
@@ -54,8 +58,8 @@ def difference_of_differences(
     four cells), ``mixed`` the interaction of the crossed mixed model with its interval.
 
     DD = [y(plain, marked) - y(marked, marked)] - [y(plain, plain) - y(marked, plain)], the levels of first
-    and second in this order. Positive: superadditive. In the mixed model the levels are coded +½ and -½ so
-    that the coefficient of the product is DD; without ``random`` it has the slopes of both factors and of
+    and second in this order. Positive: superadditive. In the mixed model the levels are coded +½ and -½, and
+    DD is one of its tests; without ``random`` it has the slopes of both factors and of
     their product by participant and item that the data support, without correlations: the full covariance
     of four effects by two factors has 20 parameters, and the test needs the slopes, not the correlations
     (Barr et al. 2013). Needs scores on an interval scale: floor and
@@ -79,7 +83,6 @@ def difference_of_differences(
     """
     require_columns(rows, "participant", "item", first.column, second.column, value)
     rows_counted = coded_rows(rows, first, second, value=value, units=("participant", "item"))
-    rows_counted["interaction"] = rows_counted["first"] * rows_counted["second"]
     cells = cell_means(rows_counted, first, second)
     if len(cells) < 4:
         present = ", ".join(f"{row['first']} {row['second']}" for _, row in cells.iterrows()) or "none"
@@ -87,25 +90,16 @@ def difference_of_differences(
         raise BadInput(message, column=second.column, remedy=f"Cells present: {present}.")
     by_participants, participant_differences = unit_contrast(rows_counted, "participant")
     by_items, item_differences = unit_contrast(rows_counted, "item")
+    levels = {factor.column: (factor.plain, factor.marked) for factor in (first, second)}
+    mixed, hypotheses = fit_factorial(rows, levels, value=value, random=random)
     return Interaction(
         cells,
         by_participants=by_participants,
         by_items=by_items,
-        mixed=_fit_mixed(rows_counted, random),
+        mixed=mixed,
+        hypotheses=hypotheses,
         participant_differences=participant_differences,
         item_differences=item_differences,
-    )
-
-
-def _fit_mixed(rows: pd.DataFrame, random: tuple[Random, ...] | None) -> MixedFit:
-    predictors = ("first", "second", "interaction")
-    if random is not None:
-        return mixed_model(rows, fixed=predictors, random=random)
-    return fit_largest(
-        lambda terms, start: mixed_model(rows, fixed=predictors, random=terms, start=start),
-        rows,
-        slopes=predictors,
-        has_correlations=False,
     )
 
 
@@ -226,10 +220,11 @@ def group_designs(
 def with_codes(rows: pd.DataFrame, cells: Cells) -> pd.DataFrame:
     """Add the level of both factors by condition, as the columns of ``cells.first`` and ``cells.second``."""
     names = rows["condition"].astype(str)
-    return rows.assign(
-        first_factor=names.map({name: pair[0] for name, pair in cells.levels.items()}),
-        second_factor=names.map({name: pair[1] for name, pair in cells.levels.items()}),
-    )
+    levels = {
+        factor.column: names.map({name: pair[place] for name, pair in cells.levels.items()})
+        for place, factor in enumerate((cells.first, cells.second))
+    }
+    return rows.assign(**levels)
 
 
 def describe_factors(cells: Cells) -> dict[str, Any]:
@@ -252,12 +247,13 @@ def _interaction_row(
         result = difference_of_differences(
             coded, first=cells.first, second=cells.second, value="score", random=terms
         )
+        factorial = _factorial(coded, cells, fitted=(result.mixed, result.hypotheses))
     except BadInput as error:
         empty = {**blank, "n": 0, "above_zero": 0, "status": "not_estimable", "method": ""}
         reason = {"status": "not_estimable", "reason": error.message}
         nothing: dict[str, Any] = {"participants": [], "items": []}
         estimates = {"participants": empty, "items": empty, "mixed": empty}
-        return factors | {"cells": [], **estimates, "differences": nothing, **reason}
+        return factors | {"cells": [], **estimates, "differences": nothing, "factorial": None, **reason}
     mixed = result.estimate
     return factors | {
         "cells": [
@@ -284,9 +280,43 @@ def _interaction_row(
             "participants": listed_differences(result.participant_differences, "participant"),
             "items": listed_differences(result.item_differences, "item"),
         },
+        "factorial": factorial,
         "status": "ok",
         "reason": "",
     }
+
+
+def _factorial(
+    coded: pd.DataFrame, cells: Cells, *, fitted: tuple[MixedFit, list[Hypothesis]]
+) -> dict[str, Any]:
+    levels = {factor.column: (factor.plain, factor.marked) for factor in (cells.first, cells.second)}
+    return factorial_effects(coded, levels, fitted=fitted)
+
+
+def factorial_designs(
+    scored: pd.DataFrame,
+    interactions: Sequence[dict[str, Any]],
+    *,
+    by: str,
+    factors: Levels | None,
+    random: tuple[Random, ...] | None,
+) -> list[dict[str, Any]]:
+    """Return main, simple and interaction effects of every group with two or more varying factors.
+
+    Those of 2×2 designs are tests of the model of their ``interactions``.
+    """
+    fitted = {row[by]: row.pop("factorial") for row in interactions}
+    rows = []
+    for name, part, design in group_designs(scored, by=by, factors=factors):
+        document = fitted.get(name)
+        if document is None and isinstance(design, NoDesign):
+            varying = varying_levels(part, factors or {})
+            terms = None if random is None else tuple(term for term in random if not term.slope)
+            if len(varying) > 1:
+                document = factorial_effects(part, varying, random=terms)
+        if document is not None:
+            rows.append({by: name, **document})
+    return rows
 
 
 def listed_differences(differences: "pd.Series[float]", unit: str) -> list[dict[str, Any]]:

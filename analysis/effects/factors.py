@@ -76,15 +76,11 @@ def _from_columns(rows: pd.DataFrame, factors: Levels) -> Cells | NoDesign:
     absent = [name for name in factors if name not in rows.columns]
     if absent:
         return NoDesign(f"there is no column of the factor {absent[0]}.")
-    present = {
-        name: [level for level in map(str, levels) if level in set(rows[name].dropna().astype(str))]
-        for name, levels in factors.items()
-    }
-    varying = {name: levels for name, levels in present.items() if len(levels) > 1}
+    varying = varying_levels(rows, factors)
     if [len(levels) for levels in varying.values()] != [2, 2]:
-        sizes = " × ".join(str(len(levels)) for levels in present.values())
+        sizes = " × ".join(str(len(levels)) for levels in varying.values()) or "of one cell"
         return NoDesign(
-            f"the design is {sizes} ({' × '.join(present)}): a difference of differences takes two factors "
+            f"the design is {sizes} ({' × '.join(varying)}): a difference of differences takes two factors "
             "of two levels. Name four of its conditions for the part that you mean."
         )
     (first, first_levels), (second, second_levels) = varying.items()
@@ -95,13 +91,23 @@ def _from_columns(rows: pd.DataFrame, factors: Levels) -> Cells | NoDesign:
         if pd.notna(level) and pd.notna(other_level)
     }
     return Cells(
-        Factor("first_factor", *first_levels),
-        Factor("second_factor", *second_levels),
+        Factor(first, *first_levels),
+        Factor(second, *second_levels),
         levels,
         oriented_by="order",
         read_from="columns",
         names=(first, second),
     )
+
+
+def varying_levels(rows: pd.DataFrame, factors: Levels) -> dict[str, list[str]]:
+    """Return the factors with several levels in these rows, the levels in order."""
+    present = {
+        name: [level for level in map(str, levels) if level in set(rows[name].dropna().astype(str))]
+        for name, levels in factors.items()
+        if name in rows.columns
+    }
+    return {name: levels for name, levels in present.items() if len(levels) > 1}
 
 
 def find_cells(expected: Mapping[str, str], *, conditions: Sequence[str] = ()) -> Cells | None:
@@ -137,11 +143,16 @@ def find_cells(expected: Mapping[str, str], *, conditions: Sequence[str] = ()) -
         for pair_of_names, mark in zip(sides, marked, strict=True)
     ]
     return Cells(
-        Factor("first_factor", plain[0], marked[0]),
-        Factor("second_factor", plain[1], marked[1]),
+        _named_by_levels(plain[0], marked[0], "first factor"),
+        _named_by_levels(plain[1], marked[1], "second factor"),
         levels,
         "expected" if len(bad) == 1 else "alphabetical",
     )
+
+
+def _named_by_levels(plain: str, marked: str, name: str) -> Factor:
+    """Return a factor without a column: its name is its levels, else its place."""
+    return Factor(name if (plain, marked) == ("plain", "marked") else f"{plain}/{marked}", plain, marked)
 
 
 def _splits(name: str) -> Iterator[tuple[str, str]]:
@@ -193,8 +204,8 @@ def _from_conditions(expected: Mapping[str, str], conditions: list[str]) -> Cell
         (marked_first, marked_second),
     )
     return Cells(
-        Factor("first_factor", plain_first, marked_first),
-        Factor("second_factor", plain_second, marked_second),
+        _named_by_levels(plain_first, marked_first, "first factor"),
+        _named_by_levels(plain_second, marked_second, "second factor"),
         dict(zip(conditions, cells, strict=True)),
         oriented_by="given",
         read_from="given",

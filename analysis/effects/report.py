@@ -13,7 +13,7 @@ from ..rows import RATING_TASKS, is_kind, name_items_apart, tasks
 from ..scales import participant_scales, usable_ratings
 from .contrasts import contrast_of_conditions
 from .equivalence import equivalence_tests
-from .factorial import interactions, unrecognized_designs
+from .factorial import factorial_designs, interactions, unrecognized_designs
 from .factors import Levels
 from .five_analyses import five_analyses
 from .model_interactions import model_interactions
@@ -21,6 +21,13 @@ from .within import within_designs
 
 BY = ("phenomenon", "paradigm")
 SLOPES = ("auto", "none", "participant", "item", "participant,item")
+FACTORIAL = (
+    "main, simple and interaction effects are contrasts of cell means of one mixed model, tested by F with "
+    "Satterthwaite degrees of freedom; other factors are averaged with equal weights; differences: the first "
+    "level less the second, of interactions the first factor's difference at the second level of the others "
+    "less that at the first; p is corrected among main effects and interactions, among simple effects, and "
+    "among pairs of levels"
+)
 EQUIVALENCE_CONVENTIONS = {
     "equivalence": "two one-sided tests (TOST) against the bounds of the smallest effect of interest, each "
     "at p < .05, and the 90 % interval; equivalent: both significant; different: the two-tailed test is; "
@@ -88,6 +95,7 @@ def effects_report(
     dict
         JSON-ready: ``analyses``, ``effects``, ``rates``, ``equivalence`` (empty without ``sesoi``),
         ``left_out`` (ratings without a score, with participants by reason), ``interactions``,
+        ``factorial`` (main, simple and interaction effects of factorial designs),
         ``not_recognized`` (groups whose conditions form no 2×2 design, with the reason),
         ``models`` (interactions of models), ``within`` (groups of more than two conditions: analysis of
         variance with repeated measures, sphericity and normality) and ``conventions``.
@@ -154,6 +162,10 @@ def effects_report(
         else equivalence_tests(contrasted, sesoi=sesoi, by=by, transform=transform),
         "within": within_designs(scored, by=by),
         "factors": {name: list(levels) for name, levels in (factors or {}).items()},
+        "factorial": [
+            row | {"note": _between_note(row, transform)}
+            for row in factorial_designs(scored, designs, by=by, factors=factors, random=random)
+        ],
         "interactions": designs,
         "not_recognized": unrecognized_designs(scored, by=by, factors=factors, conditions=cells)
         or _without_means(rows, scored, by=by, factors=factors),
@@ -166,12 +178,24 @@ def effects_report(
             "interaction": "difference of differences: cost of the first factor's marked level at the marked "
             "level of the second, less its cost at the plain level",
             "factors": _source(designs),
+            "factorial": FACTORIAL,
             "within": "analysis of variance with repeated measures over participants with every condition; "
             "p corrected by Greenhouse and Geisser's epsilon; sphericity by Mauchly's test, normality of "
             "the residuals by that of Shapiro and Wilk",
             "models": "z of each model over all scored sentences, fillers included, ddof 0",
         },
     }
+
+
+def _between_note(row: dict[str, Any], transform: str) -> str:
+    """Warn that scores within participants hide the main effect of a factor between them; else empty."""
+    between = [factor["name"] for factor in row["factors"] if not factor["within_participants"]]
+    if not between or transform == "raw":
+        return ""
+    return (
+        f"{', '.join(between)} varies between participants: scores standardized within participants "
+        f"({transform}) hide most of its main effect; take raw ratings for it."
+    )
 
 
 def _source(rows: list[dict[str, Any]]) -> str:

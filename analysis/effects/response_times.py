@@ -17,7 +17,7 @@ from ..quality.base import column_numbers
 from ..rows import Flags, Floats, column_or_blank, group_codes, is_kind, name_items_apart, none_if_nan, tasks
 from ..text import natural_order
 from .contrasts import Contrast, paired_contrast
-from .repeated_measures import repeated_measures_correlation
+from .within import repeated_measures_correlation
 
 MAD_SD = 1.4826  # MAD of a normal distribution with a standard deviation of 1
 MAX_DROPPED = 100

@@ -19,8 +19,8 @@ from .reml import differences, minimize, single_threaded
 _STEP = 1e-2
 
 
-def satterthwaite(model: Crossed, theta: Floats, *, sigma2: float) -> Floats:
-    """Compute the Satterthwaite degrees of freedom of each coefficient.
+def satterthwaite(model: Crossed, theta: Floats, *, sigma2: float, weights: Floats | None = None) -> Floats:
+    """Compute the Satterthwaite degrees of freedom of each coefficient, or of each row of ``weights``.
 
     Notes
     -----
@@ -34,13 +34,14 @@ def satterthwaite(model: Crossed, theta: Floats, *, sigma2: float) -> Floats:
     """
     free = np.flatnonzero(theta)
     sigma = np.sqrt(sigma2)
+    weights = np.eye(model.p) if weights is None else weights
 
     def parts(points: Floats) -> Floats:
         """Return penalty, r² and the diagonal of S⁻¹ at the free elements of each θ."""
         full_thetas = np.zeros((len(points), len(theta)))
         full_thetas[:, free] = points
         state = model.at(full_thetas)
-        penalty, diagonal = state.log_det + state.log_det_fixed, np.diagonal(state.inverse, axis1=1, axis2=2)
+        penalty, diagonal = state.log_det + state.log_det_fixed, _variances(state.inverse, weights)
         return np.column_stack([penalty, state.rss, diagonal])
 
     here = theta[free]
@@ -54,10 +55,16 @@ def satterthwaite(model: Crossed, theta: Floats, *, sigma2: float) -> Floats:
     try:
         spread = np.einsum("kj,kj->j", slopes, 2 * np.linalg.solve(hessian, slopes))
     except np.linalg.LinAlgError:
-        return np.full(model.p, np.nan)
+        return np.full(len(weights), np.nan)
     variance = sigma2 * centre[2:]
-    df: Floats = np.divide(2 * variance**2, spread, out=np.full(model.p, np.nan), where=spread > 0)
+    df: Floats = np.divide(2 * variance**2, spread, out=np.full(len(weights), np.nan), where=spread > 0)
     return df
+
+
+def _variances(inverse: Floats, weights: Floats) -> Floats:
+    """Return the variances of combinations of coefficients, in units of σ², for each of several θ."""
+    variances: Floats = np.einsum("ij,kjl,il->ki", weights, inverse, weights)
+    return variances
 
 
 def _derivatives(function: Callable[[Floats], Floats], point: Floats) -> tuple[Floats, Floats]:
@@ -126,6 +133,17 @@ class Estimate:
 
 
 @dataclass(frozen=True)
+class JointTest:
+    """F test of one or more combinations of fixed effects; the estimate is that of a single one."""
+
+    statistic: float | None
+    df1: int
+    df2: float | None
+    p: float | None
+    estimate: Estimate
+
+
+@dataclass(frozen=True)
 class MixedFit:
     """A fitted mixed model; ``status`` is the outcome of the fit."""
 
@@ -149,6 +167,8 @@ class MixedFit:
     """Larger structures that were fitted and given up, each with its reason."""
     exact: Mapping[str, Estimate] = field(default_factory=dict)
     """Logistic models: estimates at the exact optimum; ``estimates`` are those of glmer."""
+    tests: Mapping[str, JointTest] = field(default_factory=dict)
+    """Tests of the hypotheses that were given."""
 
     @property
     def usable(self) -> bool:
@@ -173,6 +193,7 @@ def mixed_model(
     reml: bool = True,
     confidence: float = 0.95,
     start: MixedFit | None = None,
+    hypotheses: Mapping[str, Floats] | None = None,
 ) -> MixedFit:
     """Fit a linear mixed model with crossed random effects and test its fixed effects.
 
@@ -194,10 +215,15 @@ def mixed_model(
     et al. 2017); :func:`obelus.mixed_models.structures.fit_largest` chooses it. ``start`` is a fit of a
     smaller structure, at whose variances the search begins.
 
+    ``hypotheses`` are tested jointly by F: each a matrix with one row per combination of the coefficients
+    (intercept, then ``fixed``). The denominator's degrees of freedom are 2E / (E - q) with E = Σ ν / (ν - 2)
+    over the Satterthwaite ν > 2 of the q independent combinations (Fai & Cornelius 1996, as in lmerTest).
+
     References
     ----------
-    Bates, Mächler, Bolker & Walker (2015), Journal of Statistical Software 67(1). Kuznetsova, Brockhoff &
-    Christensen (2017), Journal of Statistical Software 82(13).
+    Bates, Mächler, Bolker & Walker (2015), Journal of Statistical Software 67(1). Fai & Cornelius (1996),
+    Journal of Statistical Computation and Simulation 54. Kuznetsova, Brockhoff & Christensen (2017), Journal
+    of Statistical Software 82(13).
 
     Examples
     --------
@@ -228,7 +254,7 @@ def mixed_model(
         return replace(empty, status=status)
     return _fit(
         y, design, terms, random, empty, names=["intercept", *fixed], reml=reml, confidence=confidence,
-        start=start,
+        start=start, hypotheses=hypotheses or {},
     )  # fmt: skip
 
 
@@ -284,6 +310,7 @@ def _fit(
     reml: bool,
     confidence: float,
     start: MixedFit | None,
+    hypotheses: Mapping[str, Floats],
 ) -> MixedFit:
     # Standardized outcomes: the tolerances of the optimizer are absolute.
     centre, unit = float(y.mean()), float(y.std())
@@ -295,16 +322,24 @@ def _fit(
         sigma2 = float(state.rss[0]) / freedom
         if not converged or not sigma2 > 1e-14:
             return replace(empty, status="not_converged" if not converged else "no_variation")
-        df = satterthwaite(model, theta, sigma2=sigma2) if reml else np.full(model.p, np.nan)
+        covariance_fixed = sigma2 * state.inverse[0]
+        rotated = {name: _independent(rows, covariance_fixed) for name, rows in hypotheses.items()}
+        weights = np.vstack([np.eye(model.p), *rotated.values()])
+        df = (
+            satterthwaite(model, theta, sigma2=sigma2, weights=weights)
+            if reml
+            else np.full(len(weights), np.nan)
+        )
     if reml and np.isnan(df).any():
         return replace(empty, status="not_converged")
-    estimates = _estimates(
-        state.beta[0] * unit + np.eye(1, model.p)[0] * centre,
-        np.sqrt(sigma2 * np.diag(state.inverse[0])) * unit,
-        df,
-        names=names,
-        confidence=confidence,
-    )
+    beta = state.beta[0] * unit + np.eye(1, model.p)[0] * centre
+    error = np.sqrt(np.einsum("ij,jl,il->i", weights, covariance_fixed, weights)) * unit
+    p = model.p
+    estimates = _estimates(beta, error[:p], df[:p], names=names, confidence=confidence)
+    tests, first = {}, p
+    for name, rows in rotated.items():
+        own = slice(first, first := first + len(rows))
+        tests[name] = _joint_test(name, rows @ beta, error[own], df[own], confidence=confidence)
     zero = tuple(term.name for term, size in zip(random, theta, strict=False) if size == 0)
     factor = model.relative_factor(theta)
     covariance = sigma2 * unit**2 * factor @ factor.T
@@ -317,7 +352,30 @@ def _fit(
         variances={**variances, "residual": sigma2 * unit**2},
         criterion=model.criterion(theta, reml=reml) + 2 * freedom * float(np.log(unit)),
         zero_terms=zero,
+        tests=tests,
     )
+
+
+def _independent(weights: Floats, covariance: Floats) -> Floats:
+    """Rotate several combinations of coefficients so that their estimates are independent."""
+    if len(weights) == 1:
+        return weights
+    _, axes = np.linalg.eigh(weights @ covariance @ weights.T)
+    rotated: Floats = axes.T @ weights
+    return rotated
+
+
+def _joint_test(name: str, values: Floats, error: Floats, df: Floats, *, confidence: float) -> JointTest:
+    """Test independent combinations of coefficients by F; of a single one with its estimate."""
+    q, statistic = len(values), float(np.mean((values / error) ** 2))
+    if q == 1:
+        estimate = _estimates(values, error, df, names=[name], confidence=confidence)[name]
+        return JointTest(statistic, 1, estimate.df, estimate.p, estimate)
+    large = df[df > 2]
+    sum_of_ratios = float((large / (large - 2)).sum())
+    df2 = 2 * sum_of_ratios / (sum_of_ratios - q) if sum_of_ratios > q else None
+    p = None if df2 is None else float(scipy.stats.f.sf(statistic, q, df2))
+    return JointTest(statistic, q, df2, p, Estimate(name))
 
 
 def _start(model: Crossed, random: Sequence[Random], fit: MixedFit | None) -> Floats | None:

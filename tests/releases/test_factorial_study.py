@@ -110,6 +110,9 @@ def test_the_command_reports_each_participant_and_item_and_models(study, model):
     assert beside["items"]["estimate"] > 0 and beside["people_n"] == ITEMS
     printed = effects(study.slug)
     assert "island x long, difference of differences" in printed
+    assert "    structure × distance: " in printed and "slopes by participant (first" not in printed
+    tests = {(test["kind"], test["effect"]): test for test in report["factorial"][0]["effects"]}
+    assert tests["interaction", "structure × distance"]["estimate"] == row["mixed"]["estimate"]
     assert "by items:" in printed and "    item 3:" in printed and "by trigram, items:" in printed
 
 
@@ -134,7 +137,8 @@ def test_the_page_opens_with_the_finding_and_the_figure(ada, study, model):
         page.index("/figures/interaction.svg"),
         page.index("People, by participants"),
     )
-    assert finding < figure < table
+    effects_table = page.index("structure: non-island − island, at distance long")
+    assert finding < figure < effects_table < table
     assert "trigram, by items" in page and "Each item" in page and "columns of the materials" in page
     csv_bytes = ada.get(reverse("study-figure", args=[study.slug, "interaction", "csv"])).content
     points = pd.read_csv(io.BytesIO(csv_bytes), keep_default_na=False)

@@ -83,12 +83,40 @@ class EffectsText(CommandOutput):
             )
         if report["equivalence"]:
             self.stdout.write(equivalence_sentence(report))
+        for row in report["factorial"]:
+            self._print_factorial(row, report)
         for row in report["interactions"]:
             self._print_interaction(row, report)
         for row in report["not_recognized"]:
             self.stdout.write(f"{row[by] or '–'}: no difference of differences: {row['reason']}")
         if any(row["oriented_by"] == "alphabetical" for row in report["interactions"]):
             self.stdout.write(ALPHABETICAL)
+
+    def _print_factorial(self, row: dict[str, Any], report: dict[str, Any]) -> None:
+        self.stdout.write(
+            f"{row[report['by']] or '–'}: {' × '.join(factor['name'] for factor in row['factors'])}"
+        )
+        if row["reason"]:
+            self.stdout.write(f"    {row['reason']}")
+        for effect in row["effects"]:
+            test = (
+                ""
+                if effect["df2"] is None
+                else f"F({effect['df1']}, {effect['df2']:.1f}) {decimal(effect['F'], 2)}"
+            )
+            ends = (
+                f" {decimal(effect['estimate'])} [{decimal(effect['ci_low'])}, {decimal(effect['ci_high'])}],"
+                if effect["estimate"] is not None
+                else ""
+            )
+            self.stdout.write(
+                f"    {effect['label']}:{ends} {test}, p {p_value(effect['p'])}, "
+                f"{CORRECTION_NAMES[report['correction']]} {p_value(effect['p_' + report['correction']])}"
+            )
+        if row["structure"]:
+            self.stdout.write(f"    {row['structure']}{_given_up(row)}")
+        if row["note"]:
+            self.stdout.write(f"    {row['note']}")
 
     def _print_interaction(self, row: dict[str, Any], report: dict[str, Any]) -> None:
         by, mixed = report["by"], row["mixed"]

@@ -5,8 +5,8 @@ import pandas as pd
 import pingouin
 import pytest
 
-from analysis.effects.repeated_measures import repeated_measures_correlation
 from analysis.effects.response_times import parse_outlier_rule, shifted_lognormal, time_report
+from analysis.effects.within import repeated_measures_correlation
 from analysis.errors import BadInput
 from analysis.mixed_models.linear import Random, mixed_model
 from analysis.mixed_models.structures import fit_largest
