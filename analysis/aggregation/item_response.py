@@ -56,7 +56,7 @@ def fit_item_response(responses: npt.ArrayLike, *, has_slopes: bool = False) -> 
     --------
     >>> rows = np.repeat([[1, 1], [1, 0], [0, 1], [0, 0]], [40, 20, 20, 20], axis=0)
     >>> fit_item_response(rows).difficulty.round(2).tolist()
-    [-0.34, -0.34]
+    [-0.49, -0.49]
     """
     answers = np.asarray(responses, dtype=np.float64)
     n_items = answers.shape[1]
