@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from itertools import accumulate
 from pathlib import Path
 
 from analysis.errors import BadInput
@@ -19,7 +20,7 @@ from experiments.materials.encoding import BINARY_SUFFIXES
 
 _HEAD_BYTES = 64 * 1024  # headers of tools that log every variable have 10 kB
 _KEY = re.compile(r'"([^"\\]+)"\s*:')
-_SHOWN = 6  # columns that a message lists
+_SHOWN, _SHOWN_CHARACTERS = 6, 160  # columns that a message lists, and characters of them together
 _AS_TABLE = "--format table"
 
 
@@ -324,7 +325,13 @@ class ToolFile:
         answers = matching_columns(self.columns, "|".join(self.tool.answers))
         remedy = self.tool.remedy
         for field, names in (("answers", [name for name in answers if name not in times]), ("times", times)):
-            listed = " or ".join(names[:_SHOWN]) + (" …" if len(names) > _SHOWN else "")
+            fitting = [
+                name
+                for name, length in zip(names, accumulate(map(len, names)), strict=True)
+                if length <= _SHOWN_CHARACTERS
+            ]
+            shown = fitting[:_SHOWN] or [f"{name[:_SHOWN_CHARACTERS]}…" for name in names[:1]]
+            listed = " or ".join(shown) + (" …" if len(names) > len(shown) else "")
             remedy = remedy.replace(f"{{{field}}}", listed or "COLUMN")
         return remedy
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.errors import BadInput, UnknownName
+from analysis.errors import BadInput, UnknownName, list_names
 from analysis.text import plural
 from experiments.materials.schema import ACCEPTABLE, expected_status, simple_name
 from judgments.imports.readers.base import SourceOptions
@@ -637,7 +637,7 @@ def stated_task(frame: pd.DataFrame, columns: Mapping[str, str], *, answer: str,
         tasks = sorted({strip_cell(cell) for cell in frame[columns["task"]].unique()} - {""})
         if len(tasks) > 1:
             raise BadInput(
-                f"the file holds several tasks ({', '.join(tasks[:_SHOWN])}).",
+                f"the file holds several tasks ({list_names(tasks)}).",
                 file=file,
                 column=columns["task"],
                 remedy=f"Import one task per study: --where {columns['task']}={tasks[0]}.",

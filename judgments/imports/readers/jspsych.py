@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.errors import BadInput
+from analysis.errors import BadInput, list_names
 from experiments.materials.delimited import table_from
 from experiments.materials.encoding import Decoded, read_text
 from experiments.materials.readers.json_text import NotJSON, parse_json
@@ -106,7 +106,7 @@ def _no_judgments(frame: pd.DataFrame, file: str) -> BadInput:
         file=file,
         remedy="Save item or sentence with each judgment trial's data, or map them (item=trial_index where "
         "all see one order); name the answer by --map value=NAME. The kinds of trials are "
-        f"{', '.join(kinds[:10])}; the columns are {', '.join(map(str, list(frame.columns)[:40]))}.",
+        f"{list_names(kinds)}; the columns are {list_names(list(map(str, frame.columns)))}.",
     )
 
 
@@ -275,7 +275,7 @@ def _clues(judged: pd.DataFrame, answers: pd.Series, file: str) -> tuple[Clues, 
     tasks = {task_of_kind(name) for name in names}
     if "slider" in tasks and len(tasks) > 1:
         raise BadInput(
-            f"trials of several kinds are judged: {', '.join(names)}.",
+            f"trials of several kinds are judged: {list_names(names)}.",
             file=file,
             column="trial_type",
             remedy=f"Import one kind: --where trial_type={names[0]}.",

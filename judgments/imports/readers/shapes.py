@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.errors import BadInput, MissingColumns
+from analysis.errors import BadInput, MissingColumns, list_names
 from analysis.text import plural
 from experiments.materials.readers.json_text import NotJSON, parse_json
 from experiments.materials.readers.sheets import object_frame
@@ -28,7 +28,7 @@ class OpenAnswer(BadInput):
     """Which question holds the judgments is to be said; it is one of the choices."""
 
     def __init__(self, message: str, *, file: str, remedy: str, choices: Sequence[str]) -> None:
-        listed = f" There are: {', '.join(choices)}." if choices else ""
+        listed = f" There are: {list_names(choices)}." if choices else ""
         super().__init__(message, file=file, remedy=remedy + listed)
         self.choices = list(choices)
 
@@ -186,7 +186,7 @@ def _rated_columns(rows: Rows, ids: Mapping[str, str]) -> list[str]:
         file=rows.file,
         remedy="Export numeric values, not choice texts, and name the columns of one sentence each "
         f"(as in *_{candidates[0] if candidates else 'Q1'}); "
-        f"questions are {', '.join(candidates) or 'not in the file'}.",
+        f"questions are {list_names(candidates) or 'not in the file'}.",
     )
 
 
@@ -327,6 +327,8 @@ def otree_rows(rows: Rows, options: SourceOptions) -> Shaped:
         )
         long["session_status"] = (at < last).map({True: "abandoned", False: "complete"})
     rows = with_note(replace(rows, frame=long), note)
+    if long[answer].eq("0").any():
+        rows = with_note(rows, "oTree stores 0 (no) where the time of a page ran out, as for an answer 0")
     rows = without(rows, _is_not_reached(long, answer), "rounds without an answer")
     labels = frame["participant.label"] if "participant.label" in frame.columns else pd.Series([""])
     is_labelled = not is_empty(labels).any() and labels.is_unique

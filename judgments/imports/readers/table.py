@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.errors import BadInput, MissingColumns
+from analysis.errors import BadInput, MissingColumns, list_names
 from analysis.table_forms import media_columns
 from experiments.materials.delimited import TOP_ROWS, UNNAMED, first_lines, line_below_title, table_from
 from experiments.materials.encoding import Encoding, read_text
@@ -306,6 +306,7 @@ def read_judgment_table(path: Path, options: SourceOptions, *, rows: Rows | None
     _refuse_unstated(rows, options, tool_file)
     for written, meant in tool_file.tool.replaces if tool_file else ():
         rows = _with_character(rows, written, meant)
+    rows = _without_repeated_answers(rows, options)
     if options.people and options.answers:
         raise BadInput(
             "columns of one person each and of one sentence each exclude each other.",
@@ -342,6 +343,22 @@ def _with_character(rows: Rows, written: str, meant: str) -> Rows:
         return rows
     note = f"{meant!r} is read for {written!r}, which the tool writes in its place ({n_cells} cells)"
     return replace(rows, frame=frame, notes=(*rows.notes, note))
+
+
+def _without_repeated_answers(rows: Rows, options: SourceOptions) -> Rows:
+    """Leave out the rows of OpenSesame's logs that repeat the last answer, as their trial has no question.
+
+    The last answer to an item NAME is logged as ``response_NAME``, and how often it ran as ``count_NAME``.
+    """
+    columns = {ours: options.mapping.get(ours, "") for ours in ("participant", "value")}
+    count = columns["value"].replace("response_", "count_", 1)
+    if count == columns["value"] or not {count, columns["participant"]} <= set(rows.frame.columns):
+        return rows
+    counts = rows.frame[count]
+    before = counts.groupby(rows.frame[columns["participant"]], sort=False).shift()
+    return without(
+        rows, (counts == before) | is_empty(counts), f"{count} shows that the question was not asked"
+    )
 
 
 def _sentences_of(names: Sequence[str]) -> list[str]:
@@ -694,7 +711,7 @@ def _require(columns: Mapping[str, str], frame: pd.DataFrame, file: str) -> None
             f"missing columns {', '.join(absent)}; the columns {people or answers} may be one {whose} each.",
             file=file,
             remedy=f"If they are, name them as columns of {kind} ({people or answers}); the columns are: "
-            f"{', '.join(names)}.",
+            f"{list_names(names)}.",
         )
     near = [text for text in near_names(names, columns, {}) if text.split()[3].rstrip(";") in absent]
     if {"participant", "value"} <= set(absent) and (counts := likely_counts(names)):

@@ -364,6 +364,15 @@ def test_auto_and_the_page_name_the_tool(write, ada, settings, tmp_path):
     assert "this is a log of E-Prime" in ada.get(sent.url).content.decode()
 
 
+def test_rows_that_repeat_the_last_answer_of_opensesame_are_left_out(write):
+    lines = (EXPORTS / "opensesame.csv").read_text(encoding="utf-8-sig").splitlines(keepends=True)
+    filler = lines[1].replace(KEYS, "A filler without a question.")  # count_judgment stays as it was
+    path = write("".join([*lines[:2], filler, *lines[2:]]).encode())
+    read = read_judgments(path, "table", options=options(READ["OpenSesame"][2]))
+    assert "A filler without a question." not in set(read.judgments["text"])
+    assert any("1 row left out: count_judgment shows" in note for note in read.notes)
+
+
 def test_a_slider_of_sosci_survey_counts_from_1(write):
     rows = (
         (person, "base", "interview", "2026-11-29", *ends) for person, ends in ((1, (101, 1)), (2, (64, 30)))
