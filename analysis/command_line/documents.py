@@ -15,6 +15,7 @@ from ..exclusions.apply import Excluded, apply_plan
 from ..exclusions.multiverse import NOTHING, Universe, multiverse_report, plan_variants
 from ..exclusions.plan import Plan
 from ..exclusions.report import exclusion_report
+from ..groups.report import groups_report
 from ..magnitudes import without_zeros
 from ..reliability.item_diagnostics import item_diagnostics
 from ..reliability.report import reliability_report
@@ -114,6 +115,14 @@ def ordinal_document(filtered: FilteredJudgments, **choices: Any) -> dict[str, A
 def times_document(filtered: FilteredJudgments, **choices: Any) -> dict[str, Any]:
     """Response times by condition."""
     return time_report(filtered.excluded.kept, **choices) | basis(filtered)
+
+
+def groups_document(
+    filtered: FilteredJudgments, *, transform: str = "z", zeros: str = "keep", **choices: Any
+) -> dict[str, Any]:
+    """Effects and items by group of participants."""
+    judgments, magnitudes = usable_magnitudes(filtered.excluded.kept, transform=transform, zeros=zeros)
+    return groups_report(judgments, transform=transform, **choices) | magnitudes | basis(filtered)
 
 
 def multiverse_document(

@@ -24,6 +24,7 @@ from .documents import (
     diagnostics_document,
     effects_document,
     exclusions_document,
+    groups_document,
     items_document,
     multiverse_document,
     ordinal_document,
@@ -42,6 +43,7 @@ from .power import PowerAnalysis
 from .study.agreement import AgreementText
 from .study.effects import EffectsText
 from .study.exclusions import ExclusionsText, MultiverseText
+from .study.groups import GroupsText
 from .study.ratings import ItemsText, RatingsText, TimesText
 from .study.reliability import ReliabilityText
 
@@ -105,6 +107,11 @@ REPORTS: dict[str, tuple[type[Any], Document, tuple[str, ...]]] = {
         ),
     ),
     "times": (TimesText, times_document, ("by", "outliers")),
+    "groups": (
+        GroupsText,
+        groups_document,
+        ("group", "reference", "cuts", "by", "transform", "zeros", "correction"),
+    ),
     "items": (ItemsText, items_of_file, ("pairs",)),
     "multiverse": (
         MultiverseText,
@@ -132,6 +139,7 @@ EXAMPLES = {
     "exclusions": "validation.csv --exclude catch_failed",
     "effects": "ratings.csv --by phenomenon --transform z --json",
     "times": "ratings.csv --outliers 200-10000,2.5sd",
+    "groups": "ratings.csv --group list --transform z",
     "items": "validation.csv --pairs pairs.csv --json",
     "multiverse": "ratings.csv --exclude catch_failed --transform z --model mixed-slopes --json",
     "power": "prospective --task likert --effect 0.5 --participants 20 30 40 --items 8 --lists 2",

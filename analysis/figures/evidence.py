@@ -61,6 +61,8 @@ class Evidence:
         Document of :func:`obelus.effects.report.effects_report` for the kept rows; computed if absent.
     multiverse : dict, optional
         Document of :func:`obelus.exclusions.multiverse.multiverse_report`.
+    groups : dict, optional
+        Document of :func:`obelus.groups.report.groups_report`.
     replication : dict, optional
         Document of :func:`obelus.power.report.pilot_report` for the kept rows; computed if absent.
     factors : Mapping of str to sequence of str, optional
@@ -113,6 +115,7 @@ class Evidence:
     by: str = ""
     effects: Mapping[str, Any] | None = None
     multiverse: Mapping[str, Any] | None = None
+    groups: Mapping[str, Any] | None = None
     replication: Mapping[str, Any] | None = None
     factors: Mapping[str, Sequence[str]] | None = None
     stimuli: pd.DataFrame | None = None

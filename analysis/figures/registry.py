@@ -6,7 +6,7 @@ import altair as alt
 
 from ..errors import BadInput
 from ..plugins.registry import Plugin, Registry
-from .charts.effects import five_analyses, interaction, power, specification_curve
+from .charts.effects import five_analyses, groups, interaction, power, specification_curve
 from .charts.judgments import agreement, items, magnitudes, ratings, reliability, scale_points
 from .charts.models import (
     adc_curve,
@@ -46,6 +46,7 @@ MODULES = (
     power,
     reliability,
     five_analyses,
+    groups,
     scale_points,
     magnitudes,
     ratings,
@@ -82,7 +83,7 @@ GROUPS: dict[str, str] = {
     drawing.name: group
     for group, modules in {
         "judgments": (items, agreement, ratings, scale_points, magnitudes, reliability),
-        "effects": (interaction, five_analyses, power, specification_curve),
+        "effects": (interaction, five_analyses, groups, power, specification_curve),
         "sample": (arrivals, flow, sensitivity),
         "participants": (agreement_and_time, participants, conduct),
         "times": (response_times,),

@@ -55,7 +55,12 @@ def supported_slopes(
 
 
 def fit_largest(
-    fit: Fit, rows: pd.DataFrame, *, slopes: Sequence[str], has_correlations: bool = True
+    fit: Fit,
+    rows: pd.DataFrame,
+    *,
+    slopes: Sequence[str] = (),
+    supported: tuple[Random, ...] | None = None,
+    has_correlations: bool = True,
 ) -> MixedFit:
     """Fit the largest random structure that the data support, and name it.
 
@@ -70,13 +75,14 @@ def fit_largest(
     4. Intercepts alone.
 
     The fit without correlations is computed first: it shows variances of 0 and is the start of the larger.
+    ``supported`` are the slopes to begin with, by default all that the design supports.
 
     References
     ----------
     Barr, Levy, Scheepers & Tily (2013), Journal of Memory and Language 68; Matuschek, Kliegl, Vasishth,
     Baayen & Bates (2017), Journal of Memory and Language 94.
     """
-    supported, path = supported_slopes(rows, slopes), list[str]()
+    supported, path = supported_slopes(rows, slopes) if supported is None else supported, list[str]()
     best = fit((*CROSSED, *supported), None)
     while supported and best.status == "not_converged":
         path.append(f"{random_formula((*CROSSED, *supported))}: not converged")

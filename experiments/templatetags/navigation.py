@@ -72,6 +72,7 @@ GROUPS = {
         ("ratings", "study-ratings", "Ratings"),
         ("effects", "study-effects", "Effects"),
         ("times", "study-times", "Response times"),
+        ("groups", "study-groups", "Groups"),
         ("multiverse", "study-multiverse", "Multiverse"),
         ("statistics", "study-statistics", "Plugins"),
         ("figures", "study-figures", "Figures"),

@@ -1,5 +1,6 @@
 """API views of the results pages' reports, with the same documents as pages and commands."""
 
+from math import isfinite
 from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
@@ -69,6 +70,43 @@ class TimesChoices(ExcludeChoices):
 
     by = serializers.ChoiceField(choices=list(BY), required=False, default="phenomenon")
     outliers = outliers_field()
+
+
+@extend_schema_field(OpenApiTypes.STR)
+class Cuts(serializers.Field[list[float], str, str, Any]):
+    """Numbers, separated by commas."""
+
+    def to_internal_value(self, data: Any) -> list[float]:
+        """At most five finite numbers."""
+        try:
+            numbers = [float(part) for part in str(data).replace(" ", "").split(",") if part]
+        except ValueError:
+            raise serializers.ValidationError("Write numbers, for example 30,50.") from None
+        if len(numbers) > 5 or not all(map(isfinite, numbers)):
+            raise serializers.ValidationError("At most five finite numbers.")
+        return numbers
+
+    def to_representation(self, value: Any) -> str:
+        """As written."""
+        return ",".join(map(str, value))
+
+
+class GroupsChoices(ExcludeChoices):
+    """Parameters of the report on groups of participants."""
+
+    group = PlainText(
+        required=False,
+        allow_blank=True,
+        default="",
+        max_length=200,
+        help_text="A question of the background; by default the first that gives two groups of five.",
+    )
+    reference = PlainText(required=False, allow_blank=True, default="", max_length=200)
+    cuts = Cuts(required=False, default=list, help_text="Last number of each range, such as 30,50.")
+    by = serializers.ChoiceField(choices=list(BY), required=False, default="phenomenon")
+    transform = serializers.ChoiceField(choices=list(TRANSFORMS), required=False, default="z")
+    zeros = zeros_field()
+    correction = correction_field()
 
 
 class MultiverseChoices(ExcludeChoices):
@@ -304,6 +342,21 @@ class TimesView(StrictView):
     def get(self, request: Request, slug: str) -> Response:
         """The report, as the command prints it."""
         return report_response(self, slug, "times")
+
+
+class GroupsView(StrictView):
+    """Effects and items by group of participants."""
+
+    query_class = GroupsChoices
+
+    @extend_schema(
+        summary="Groups of participants",
+        description=LATER,
+        responses={**report_responses(Document), 202: Waiting},
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """The report, as the command prints it."""
+        return report_response(self, slug, "groups")
 
 
 class MultiverseView(StrictView):

@@ -13,6 +13,7 @@ from analysis.command_line.documents import (
     diagnostics_document,
     effects_document,
     exclusions_document,
+    groups_document,
     multiverse_document,
     ordinal_document,
     ratings_document,
@@ -169,6 +170,13 @@ def compute_effects(
         experiment=experiment.slug,
         **choices,
     )
+
+
+def compute_groups(experiment: Experiment, *, exclude: str = "", **choices: Any) -> dict[str, Any]:
+    """Effects and items by group of participants."""
+    filtered = filtered_judgments(experiment, exclude=exclude)
+    background = background_answers(experiment)
+    return groups_document(filtered, background=background, experiment=experiment.slug, **choices)
 
 
 def compute_times(

@@ -1,6 +1,7 @@
 """Forms of the results pages: exclusions, inclusion rule, transformation and the options of each report."""
 
 from collections.abc import Iterable, Iterator
+from math import inf, isfinite
 from typing import Any, cast
 
 from django import forms
@@ -29,6 +30,7 @@ from releases.gold.plans import (
     find_plan_row,
     stored_names,
 )
+from releases.reports.compute import background_answers
 from releases.reports.progress import RULE
 
 STEP_LABELS = {
@@ -524,6 +526,48 @@ class TimesForm(ReportForm, OutliersForm):
     defaults = {"by": "phenomenon", "outliers": ""}
 
     by = forms.ChoiceField(choices=[(word, word) for word in BY], required=False, label="Contrasts by")
+
+
+class GroupsForm(ReportForm, CorrectionForm, ZerosForm):
+    """The question or column of the groups, contrasts, scale and correction."""
+
+    field_order = ("plan", "group", "reference", "cuts", "by", "transform", "zeros", "correction", "steps")
+    defaults = {
+        "group": "", "reference": "", "cuts": (), "by": "phenomenon", "transform": "z", "zeros": "keep",
+        "correction": "holm",
+    }  # fmt: skip
+
+    group = forms.CharField(
+        required=False,
+        max_length=200,
+        label="Groups by",
+        help_text="A question of the background. Default: the first that gives two groups of five.",
+    )
+    reference = forms.CharField(
+        required=False, max_length=200, label="Reference", help_text="Default: the largest group."
+    )
+    cuts = forms.CharField(
+        required=False,
+        max_length=100,
+        label="Ranges of a number",
+        help_text="Last number of each range, such as 30, 50. Default: the median.",
+    )
+    by = forms.ChoiceField(choices=[(word, word) for word in BY], required=False, label="Contrasts by")
+    transform = forms.ChoiceField(choices=TRANSFORMS, required=False)
+
+    def __init__(self, *args: Any, experiment: Experiment, **kwargs: Any) -> None:
+        super().__init__(*args, experiment=experiment, **kwargs)
+        self.fields["group"].widget = SuggestedInput(list(background_answers(experiment).columns[1:]))
+
+    def clean_cuts(self) -> list[float]:
+        """Refuse what is no number."""
+        try:
+            cuts = [float(part) for part in str(self.cleaned_data["cuts"]).replace(",", " ").split()]
+        except ValueError:
+            cuts = [inf]
+        if not all(map(isfinite, cuts)):
+            raise forms.ValidationError("Write numbers, for example 30, 50.")
+        return cuts
 
 
 class MultiverseForm(ReportForm):

@@ -33,12 +33,14 @@ from releases.erasure import report_folder
 from releases.gold.plans import find_plan
 from releases.models import ExclusionPlan, ScoringRun
 from releases.reports.compute import (
+    background_answers,
     build_item_table,
     compute_agreement,
     compute_conditions,
     compute_diagnostics,
     compute_effects,
     compute_exclusions,
+    compute_groups,
     compute_multiverse,
     compute_pilot_power,
     compute_ratings,
@@ -66,6 +68,7 @@ SLOW_REPORTS: dict[str, Compute] = {
     "ordinal": fit_ordinal_models,
     "pilot": compute_pilot_power,
     "times": compute_times,
+    "groups": compute_groups,
     "multiverse": compute_multiverse,
     "statistic": compute_statistic,
 }
@@ -76,6 +79,7 @@ MAX_JUDGMENTS = {
     "ordinal": 200,
     "pilot": 20_000,
     "times": 3_000,
+    "groups": 300,
     "multiverse": 300,
     "statistic": 0,  # of a plugin, which may take any time
 }
@@ -100,6 +104,8 @@ class ReportKey:
         if name == "effects":  # the models beside humans; other reports do not depend on them
             runs = ScoringRun.objects.of_study(study).done()
             parts.append(sorted(runs.values_list("pk", flat=True)))
+        if name == "groups":  # answers may be imported after the judgments
+            parts.append(background_answers(study).astype(object).astype(str).values.tolist())
         if name == "multiverse":  # every stored plan is one of its universes
             plans = ExclusionPlan.objects.filter(experiment=study)
             parts.append(sorted(plans.values_list("name", "version")))

@@ -18,7 +18,7 @@ from releases.gold.storage import release_table
 from releases.gold.study_facts import stages
 from releases.material_frames import member_texts, score_frame, sentence_frame, texts
 from releases.models import Comparison, Release
-from releases.reports.forms import EffectsForm, MultiverseForm
+from releases.reports.forms import EffectsForm, GroupsForm, MultiverseForm
 from releases.reports.judgment_cache import data_version, study_judgments
 from releases.reports.power_forms import costs_by_size, plan_form, prospective_power
 from releases.reports.progress import recent_progress
@@ -41,9 +41,16 @@ REPORTED = {  # drawn from a stored report, which a job may compute
     "five-analyses": "effects",
     "effect-sizes": "effects",
     "specification-curve": "multiverse",
+    "group-effects": "groups",
+    "item-functioning": "groups",
 }
-DEFAULTS = {"effects": EffectsForm.defaults, "multiverse": MultiverseForm.defaults}
-BEING_COMPUTED = "The {} being computed. Reload this page when they are done."
+DEFAULTS = {
+    "effects": EffectsForm.defaults,
+    "multiverse": MultiverseForm.defaults,
+    "groups": GroupsForm.defaults,
+}
+BEING_COMPUTED = "The {} are being computed. Reload this page when they are done."
+SUBJECTS = {"effects": "effects", "multiverse": "specifications", "groups": "groups"}
 
 
 def study_evidence(
@@ -141,8 +148,7 @@ def study_file(
         except BadInput as error:
             return _statement(name, f"Nothing to draw: {error.message}", form, appearance)
         if isinstance(outcome, Job):
-            subject = "effects are" if REPORTED[name] == "effects" else "specifications are"
-            return _statement(name, BEING_COMPUTED.format(subject), form, appearance)
+            return _statement(name, BEING_COMPUTED.format(SUBJECTS[REPORTED[name]]), form, appearance)
         report = outcome
     compared = newest_comparison(study) if analysis.figures.FIGURES[name].about == "models" else None
     key = {**choices, "form": form, "of": compared.pk if compared else 0, "links": has_links, **appearance}

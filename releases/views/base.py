@@ -29,6 +29,7 @@ RESULTS = {
     "effects",
     "exclusions",
     "figures",
+    "groups",
     "items",
     "multiverse",
     "ordinal",

@@ -24,6 +24,7 @@ from releases.reports.forms import (
     AgreementForm,
     EffectsForm,
     ExcludeForm,
+    GroupsForm,
     MultiverseForm,
     ProgressForm,
     RatingsForm,
@@ -95,6 +96,8 @@ FORMS: dict[str, type[ExcludeForm]] = {
     "five-analyses": EffectsForm,
     "condition-times": TimesForm,
     "specification-curve": MultiverseForm,
+    "group-effects": GroupsForm,
+    "item-functioning": GroupsForm,
 }
 CACHE_SECONDS = 600  # figures of comparisons, which never change
 

@@ -78,6 +78,18 @@ def choices(seed: int = 0) -> pd.DataFrame:
     )  # fmt: skip
 
 
+def divided() -> pd.DataFrame:
+    """Give choices of two dialects, each by twice as many participants."""
+    parts = [
+        choices(seed).assign(
+            participant=lambda rows, seed=seed: f"{seed}" + rows["participant"],
+            dialect="north" if seed % 2 else "south",
+        )
+        for seed in range(4)
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
 def models(seed: int = 0) -> dict[str, pd.DataFrame]:
     """Give people's scores, pairs of four paradigms and two models."""
     rng = np.random.default_rng(seed)

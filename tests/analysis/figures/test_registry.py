@@ -11,6 +11,7 @@ from analysis.exclusions.multiverse import Universe, multiverse_report
 from analysis.exclusions.plan import Plan, Step
 from analysis.figures import FIGURES, Evidence, applicable, draw, export_figure, find_figure, specification
 from analysis.figures.drawing import Drawing
+from analysis.groups.report import groups_report
 from tests.analysis.figures import examples
 
 PLAN = Plan("careful", [Step("few", "participant", "too_few"), Step("bad", "participant", "catch_failed")])
@@ -33,6 +34,9 @@ def evidences():
             judgments=examples.ratings(),
             plan=PLAN,
             multiverse=multiverse_report([Universe(PLAN.name, examples.ratings())], exclusion=PLAN.name),
+        ),
+        "groups": Evidence(
+            judgments=examples.divided(), groups=groups_report(examples.divided(), group="dialect")
         ),
         "models": Evidence(**examples.models(), learning=examples.learning(), basis="Release 1."),
     }

@@ -68,6 +68,7 @@ SCOPES = {
     "api-items": {"get": READ},
     "api-reliability": {"get": READ},
     "api-effects": {"get": READ},
+    "api-groups": {"get": READ},
     "api-times": {"get": READ},
     "api-multiverse": {"get": READ},
     "api-ordinal": {"get": READ},
