@@ -42,6 +42,7 @@ HOMES = {
     "effects_report": "effects.report",
     "time_report": "effects.response_times",
     "groups_report": "groups.report",
+    "sequential_report": "bayesian.sequential",
     "prospective_report": "power.report",
     "pilot_report": "power.report",
     "preference_labels": "gold.labels",
@@ -65,6 +66,7 @@ HOMES = {
 SUBPACKAGES = (
     "aggregation",
     "agreement",
+    "bayesian",
     "client",
     "comparison",
     "corpora",

@@ -24,6 +24,7 @@ from releases.views.results import (
     progress,
     ratings,
     reliability,
+    sequential,
     statistics,
     times,
 )
@@ -58,6 +59,8 @@ urlpatterns = [
     path(f"{S}groups/", groups.groups, name="study-groups"),
     path(f"{S}groups.csv", groups.as_csv, name="study-groups-csv"),
     path(f"{S}groups.json", groups.as_json, name="study-groups-json"),
+    path(f"{S}sequential/", sequential.sequential, name="study-sequential"),
+    path(f"{S}sequential.json", sequential.as_json, name="study-sequential-json"),
     path(f"{S}statistics/", statistics.statistics, name="study-statistics"),
     path(f"{S}statistics/<slug:name>/", statistics.statistic, name="study-statistic"),
     path(f"{S}statistics/<slug:name>.json", statistics.as_json, name="study-statistic-json"),

@@ -9,6 +9,7 @@ import pandas as pd
 from ..aggregation.ordinal import ordinal_report
 from ..aggregation.ratings import magnitude_counts, ratings_report
 from ..agreement.report import agreement_report, included_paradigms
+from ..bayesian.sequential import sequential_report
 from ..effects.report import effects_report
 from ..effects.response_times import time_report
 from ..exclusions.apply import Excluded, apply_plan
@@ -123,6 +124,14 @@ def groups_document(
     """Effects and items by group of participants."""
     judgments, magnitudes = usable_magnitudes(filtered.excluded.kept, transform=transform, zeros=zeros)
     return groups_report(judgments, transform=transform, **choices) | magnitudes | basis(filtered)
+
+
+def sequential_document(
+    filtered: FilteredJudgments, *, transform: str = "z", zeros: str = "keep", **choices: Any
+) -> dict[str, Any]:
+    """The Bayes factor of every contrast after each participant."""
+    judgments, magnitudes = usable_magnitudes(filtered.excluded.kept, transform=transform, zeros=zeros)
+    return sequential_report(judgments, transform=transform, **choices) | magnitudes | basis(filtered)
 
 
 def multiverse_document(

@@ -30,6 +30,7 @@ from .documents import (
     ordinal_document,
     ratings_document,
     reliability_document,
+    sequential_document,
     times_document,
 )
 from .figures import FileFigures
@@ -46,6 +47,7 @@ from .study.exclusions import ExclusionsText, MultiverseText
 from .study.groups import GroupsText
 from .study.ratings import ItemsText, RatingsText, TimesText
 from .study.reliability import ReliabilityText
+from .study.sequential import SequentialText
 
 
 class ExampleFiles(CommandOutput):
@@ -112,6 +114,11 @@ REPORTS: dict[str, tuple[type[Any], Document, tuple[str, ...]]] = {
         groups_document,
         ("group", "reference", "cuts", "by", "transform", "zeros", "correction"),
     ),
+    "sequential": (
+        SequentialText,
+        sequential_document,
+        ("by", "transform", "zeros", "threshold", "least", "largest"),
+    ),
     "items": (ItemsText, items_of_file, ("pairs",)),
     "multiverse": (
         MultiverseText,
@@ -140,6 +147,7 @@ EXAMPLES = {
     "effects": "ratings.csv --by phenomenon --transform z --json",
     "times": "ratings.csv --outliers 200-10000,2.5sd",
     "groups": "ratings.csv --group list --transform z",
+    "sequential": "ratings.csv --threshold 10 --least 20",
     "items": "validation.csv --pairs pairs.csv --json",
     "multiverse": "ratings.csv --exclude catch_failed --transform z --model mixed-slopes --json",
     "power": "prospective --task likert --effect 0.5 --participants 20 30 40 --items 8 --lists 2",

@@ -63,6 +63,8 @@ class Evidence:
         Document of :func:`obelus.exclusions.multiverse.multiverse_report`.
     groups : dict, optional
         Document of :func:`obelus.groups.report.groups_report`.
+    sequential : dict, optional
+        Document of :func:`obelus.bayesian.sequential.sequential_report`.
     replication : dict, optional
         Document of :func:`obelus.power.report.pilot_report` for the kept rows; computed if absent.
     factors : Mapping of str to sequence of str, optional
@@ -116,6 +118,7 @@ class Evidence:
     effects: Mapping[str, Any] | None = None
     multiverse: Mapping[str, Any] | None = None
     groups: Mapping[str, Any] | None = None
+    sequential: Mapping[str, Any] | None = None
     replication: Mapping[str, Any] | None = None
     factors: Mapping[str, Sequence[str]] | None = None
     stimuli: pd.DataFrame | None = None

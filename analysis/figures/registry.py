@@ -6,7 +6,7 @@ import altair as alt
 
 from ..errors import BadInput
 from ..plugins.registry import Plugin, Registry
-from .charts.effects import five_analyses, groups, interaction, power, specification_curve
+from .charts.effects import five_analyses, groups, interaction, power, sequential, specification_curve
 from .charts.judgments import agreement, items, magnitudes, ratings, reliability, scale_points
 from .charts.models import (
     adc_curve,
@@ -47,6 +47,7 @@ MODULES = (
     reliability,
     five_analyses,
     groups,
+    sequential,
     scale_points,
     magnitudes,
     ratings,
@@ -83,7 +84,7 @@ GROUPS: dict[str, str] = {
     drawing.name: group
     for group, modules in {
         "judgments": (items, agreement, ratings, scale_points, magnitudes, reliability),
-        "effects": (interaction, five_analyses, groups, power, specification_curve),
+        "effects": (interaction, five_analyses, groups, sequential, power, specification_curve),
         "sample": (arrivals, flow, sensitivity),
         "participants": (agreement_and_time, participants, conduct),
         "times": (response_times,),

@@ -73,6 +73,7 @@ GROUPS = {
         ("effects", "study-effects", "Effects"),
         ("times", "study-times", "Response times"),
         ("groups", "study-groups", "Groups"),
+        ("sequential", "study-sequential", "Bayes factors"),
         ("multiverse", "study-multiverse", "Multiverse"),
         ("statistics", "study-statistics", "Plugins"),
         ("figures", "study-figures", "Figures"),

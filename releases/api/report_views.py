@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from analysis.aggregation.ordinal import ORDINAL_SLOPES
 from analysis.aggregation.ratings import TRANSFORMS
 from analysis.agreement.predictive import MORE
+from analysis.bayesian.sequential import MIN_PARTICIPANTS, THRESHOLD
 from analysis.effects.report import BY, SLOPES
 from analysis.exclusions.multiverse import EFFECTS
 from analysis.exclusions.multiverse import MODELS as MULTIVERSE_MODELS
@@ -107,6 +108,21 @@ class GroupsChoices(ExcludeChoices):
     transform = serializers.ChoiceField(choices=list(TRANSFORMS), required=False, default="z")
     zeros = zeros_field()
     correction = correction_field()
+
+
+class SequentialChoices(ExcludeChoices):
+    """Parameters of sequential Bayes factors."""
+
+    threshold = serializers.FloatField(required=False, default=THRESHOLD, min_value=1.01, max_value=1e6)
+    least = serializers.IntegerField(
+        required=False, default=MIN_PARTICIPANTS, min_value=2, max_value=1_000_000
+    )
+    largest = serializers.IntegerField(
+        required=False, default=None, allow_null=True, min_value=2, max_value=1_000_000
+    )
+    by = serializers.ChoiceField(choices=list(BY), required=False, default="phenomenon")
+    transform = serializers.ChoiceField(choices=list(TRANSFORMS), required=False, default="z")
+    zeros = zeros_field()
 
 
 class MultiverseChoices(ExcludeChoices):
@@ -357,6 +373,21 @@ class GroupsView(StrictView):
     def get(self, request: Request, slug: str) -> Response:
         """The report, as the command prints it."""
         return report_response(self, slug, "groups")
+
+
+class SequentialView(StrictView):
+    """The Bayes factor of every contrast after each participant."""
+
+    query_class = SequentialChoices
+
+    @extend_schema(
+        summary="Sequential Bayes factors",
+        description=LATER,
+        responses={**report_responses(Document), 202: Waiting},
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """The report, as the command prints it."""
+        return report_response(self, slug, "sequential")
 
 
 class MultiverseView(StrictView):

@@ -23,6 +23,7 @@ urlpatterns = [
     path(f"{S}effects/", report_views.EffectsView.as_view(), name="api-effects"),
     path(f"{S}times/", report_views.TimesView.as_view(), name="api-times"),
     path(f"{S}groups/", report_views.GroupsView.as_view(), name="api-groups"),
+    path(f"{S}sequential/", report_views.SequentialView.as_view(), name="api-sequential"),
     path(f"{S}multiverse/", report_views.MultiverseView.as_view(), name="api-multiverse"),
     path(f"{S}ordinal/", report_views.OrdinalView.as_view(), name="api-ordinal"),
     path(f"{S}power/", report_views.PilotView.as_view(), name="api-pilot"),

@@ -18,6 +18,7 @@ from analysis.command_line.documents import (
     ordinal_document,
     ratings_document,
     reliability_document,
+    sequential_document,
     times_document,
     usable_magnitudes,
 )
@@ -177,6 +178,12 @@ def compute_groups(experiment: Experiment, *, exclude: str = "", **choices: Any)
     filtered = filtered_judgments(experiment, exclude=exclude)
     background = background_answers(experiment)
     return groups_document(filtered, background=background, experiment=experiment.slug, **choices)
+
+
+def compute_sequential(experiment: Experiment, *, exclude: str = "", **choices: Any) -> dict[str, Any]:
+    """The Bayes factor of every contrast after each participant."""
+    filtered = filtered_judgments(experiment, exclude=exclude)
+    return sequential_document(filtered, experiment=experiment.slug, **choices)
 
 
 def compute_times(

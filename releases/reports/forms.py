@@ -12,6 +12,7 @@ from analysis.agreement.bootstrap import METHODS
 from analysis.agreement.inclusion import parse_rule
 from analysis.agreement.majority import TIES
 from analysis.agreement.predictive import MORE
+from analysis.bayesian.sequential import MIN_PARTICIPANTS, THRESHOLD
 from analysis.effects.report import BY
 from analysis.effects.response_times import parse_outlier_rule
 from analysis.errors import BadInput, UnknownName
@@ -568,6 +569,40 @@ class GroupsForm(ReportForm, CorrectionForm, ZerosForm):
         if not all(map(isfinite, cuts)):
             raise forms.ValidationError("Write numbers, for example 30, 50.")
         return cuts
+
+
+class SequentialForm(ReportForm, ZerosForm):
+    """The stopping rule, contrasts and scale."""
+
+    field_order = ("plan", "threshold", "least", "largest", "by", "transform", "zeros", "steps")
+    defaults = {
+        "threshold": THRESHOLD, "least": MIN_PARTICIPANTS, "largest": None, "by": "phenomenon",
+        "transform": "z", "zeros": "keep",
+    }  # fmt: skip
+
+    threshold = forms.FloatField(
+        required=False,
+        min_value=1.01,
+        max_value=1e6,
+        help_text="Bayes factor at which, or at whose reciprocal, the rule stops; 10 by default.",
+        widget=forms.NumberInput(attrs={"step": "any"}),
+    )
+    least = forms.IntegerField(
+        required=False,
+        min_value=2,
+        max_value=10**6,
+        label="Least number",
+        help_text="Of participants before a decision; 20 by default.",
+    )
+    largest = forms.IntegerField(
+        required=False,
+        min_value=2,
+        max_value=10**6,
+        label="Largest number",
+        help_text="Of participants; by default unlimited.",
+    )
+    by = forms.ChoiceField(choices=[(word, word) for word in BY], required=False, label="Contrasts by")
+    transform = forms.ChoiceField(choices=TRANSFORMS, required=False)
 
 
 class MultiverseForm(ReportForm):

@@ -45,6 +45,7 @@ from releases.reports.compute import (
     compute_pilot_power,
     compute_ratings,
     compute_reliability,
+    compute_sequential,
     compute_statistic,
     compute_times,
     fit_ordinal_models,
@@ -69,6 +70,7 @@ SLOW_REPORTS: dict[str, Compute] = {
     "pilot": compute_pilot_power,
     "times": compute_times,
     "groups": compute_groups,
+    "sequential": compute_sequential,
     "multiverse": compute_multiverse,
     "statistic": compute_statistic,
 }
@@ -80,6 +82,7 @@ MAX_JUDGMENTS = {
     "pilot": 20_000,
     "times": 3_000,
     "groups": 300,
+    "sequential": 1_500,
     "multiverse": 300,
     "statistic": 0,  # of a plugin, which may take any time
 }

@@ -18,7 +18,7 @@ from releases.gold.storage import release_table
 from releases.gold.study_facts import stages
 from releases.material_frames import member_texts, score_frame, sentence_frame, texts
 from releases.models import Comparison, Release
-from releases.reports.forms import EffectsForm, GroupsForm, MultiverseForm
+from releases.reports.forms import EffectsForm, GroupsForm, MultiverseForm, SequentialForm
 from releases.reports.judgment_cache import data_version, study_judgments
 from releases.reports.power_forms import costs_by_size, plan_form, prospective_power
 from releases.reports.progress import recent_progress
@@ -43,14 +43,21 @@ REPORTED = {  # drawn from a stored report, which a job may compute
     "specification-curve": "multiverse",
     "group-effects": "groups",
     "item-functioning": "groups",
+    "sequential-bayes-factors": "sequential",
 }
 DEFAULTS = {
     "effects": EffectsForm.defaults,
     "multiverse": MultiverseForm.defaults,
     "groups": GroupsForm.defaults,
+    "sequential": SequentialForm.defaults,
 }
 BEING_COMPUTED = "The {} are being computed. Reload this page when they are done."
-SUBJECTS = {"effects": "effects", "multiverse": "specifications", "groups": "groups"}
+SUBJECTS = {
+    "effects": "effects",
+    "multiverse": "specifications",
+    "groups": "groups",
+    "sequential": "Bayes factors",
+}
 
 
 def study_evidence(

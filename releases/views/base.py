@@ -35,6 +35,7 @@ RESULTS = {
     "ordinal",
     "ratings",
     "reliability",
+    "sequential",
     "times",
 }
 #: Pages with a table as CSV, and the column that the snippet beside it summarizes.

@@ -28,6 +28,7 @@ from releases.reports.forms import (
     MultiverseForm,
     ProgressForm,
     RatingsForm,
+    SequentialForm,
     TimesForm,
 )
 from releases.reports.power_forms import PlanPowerForm
@@ -98,6 +99,7 @@ FORMS: dict[str, type[ExcludeForm]] = {
     "specification-curve": MultiverseForm,
     "group-effects": GroupsForm,
     "item-functioning": GroupsForm,
+    "sequential-bayes-factors": SequentialForm,
 }
 CACHE_SECONDS = 600  # figures of comparisons, which never change
 

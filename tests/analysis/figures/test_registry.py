@@ -6,6 +6,7 @@ import re
 import pandas as pd
 import pytest
 
+from analysis.bayesian.sequential import sequential_report
 from analysis.errors import UnknownName
 from analysis.exclusions.multiverse import Universe, multiverse_report
 from analysis.exclusions.plan import Plan, Step
@@ -37,6 +38,9 @@ def evidences():
         ),
         "groups": Evidence(
             judgments=examples.divided(), groups=groups_report(examples.divided(), group="dialect")
+        ),
+        "sequential": Evidence(
+            judgments=examples.ratings(), sequential=sequential_report(examples.ratings(), least=5)
         ),
         "models": Evidence(**examples.models(), learning=examples.learning(), basis="Release 1."),
     }

@@ -69,6 +69,7 @@ SCOPES = {
     "api-reliability": {"get": READ},
     "api-effects": {"get": READ},
     "api-groups": {"get": READ},
+    "api-sequential": {"get": READ},
     "api-times": {"get": READ},
     "api-multiverse": {"get": READ},
     "api-ordinal": {"get": READ},

@@ -18,7 +18,18 @@ from tests import cast
 from tests.releases.study import add_sitting, judged_study
 
 pytestmark = pytest.mark.django_db
-PAGES = ("reliability", "effects", "power", "exclusions", "items", "ordinal", "times", "groups", "multiverse")
+PAGES = (
+    "reliability",
+    "effects",
+    "power",
+    "exclusions",
+    "items",
+    "ordinal",
+    "times",
+    "groups",
+    "sequential",
+    "multiverse",
+)
 
 
 @pytest.fixture
@@ -59,7 +70,16 @@ def test_strangers_find_nothing_and_readers_look(client, subtests):
 def test_page_command_and_api_give_the_same_document(ada, printed, task, subtests):
     study = judged_study(task=task)
     add_sitting(study, "careless", agrees=False, catch=False)
-    for name in ("reliability", "effects", "exclusions", "items", "times", "groups", "multiverse"):
+    for name in (
+        "reliability",
+        "effects",
+        "exclusions",
+        "items",
+        "times",
+        "groups",
+        "sequential",
+        "multiverse",
+    ):
         with subtests.test(name):
             command = printed(name, study.slug, "--exclude", "catch_failed")
             page = ada.get(reverse(f"study-{name}-json", args=[study.slug]), {"steps": "catch_failed"}).json()

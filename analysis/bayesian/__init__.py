@@ -1,0 +1,1 @@
+"""Bayesian analyses of a whole study."""
