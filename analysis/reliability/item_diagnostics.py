@@ -11,6 +11,8 @@ from ..aggregation.dawid_skene import MIN_MEDIAN, LatentLabels, one_coin
 from ..aggregation.mace import mace
 from ..aggregation.preferences import bradley_terry, pair_wins
 from ..aggregation.proportions import signal_detection
+from ..aggregation.surprisingly_popular import has_predictions, prediction_block
+from ..errors import BadInput
 from ..rows import (
     RATING_TASKS,
     Flags,
@@ -34,6 +36,7 @@ GUARDS = {
     "not_for_ratings": "answers are points of a scale, not labels",
     "pairs_only": "every sentence was compared with one other only: the share of choices says all",
     "not_connected_or_separated": "a sentence never lost, or never won: its strength has no finite estimate",
+    "not_asked": "participants did not predict the answers of others",
     "not_choices": "strengths come from choices between sentences",
 }
 
@@ -69,6 +72,7 @@ def item_diagnostics(judgments: pd.DataFrame, pairs: pd.DataFrame | None = None)
         "mace": _label_model(mace, answers, shares, status=status),
         "bradley_terry": _strengths(judgments, pairs, task=task),
         "detection": _detection(judgments, task=task),
+        "predictions": _predictions(judgments, task=task),
     }
 
 
@@ -129,6 +133,26 @@ def _annotators(fit: LatentLabels) -> list[dict[str, Any]]:
         | {name: float(row[name]) for name in measures}
         for row in rows.to_dict("records")
     ]
+
+
+def _predictions(judgments: pd.DataFrame, *, task: str) -> dict[str, Any]:
+    """Return surprisingly popular answers, where participants predicted those of others."""
+    empty: dict[str, Any] = {"items": [], "participants": []}
+    if not has_predictions(judgments):
+        return empty | {"status": "not_asked", "reason": GUARDS["not_asked"]}
+    if task in RATING_TASKS:
+        return empty | _guard("not_for_ratings")
+    rows = judgments[is_kind(judgments, ("target",)) & is_decided_choice(judgments)]
+    names = ("sentence_id", "item") if task == "yes_no" else ("pair_id", "item")
+    units = next(
+        (rows[name] for name in names if (column_or_blank(rows, name).astype(str) != "").any()),
+        column_or_blank(rows, "item"),
+    )
+    try:
+        block = prediction_block(rows, units)
+    except BadInput as error:
+        return empty | {"status": "not_estimable", "reason": str(error)}
+    return block | _guard(block["status"])
 
 
 def _strengths(judgments: pd.DataFrame, pairs: pd.DataFrame | None, *, task: str) -> dict[str, Any]:

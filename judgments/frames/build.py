@@ -271,6 +271,19 @@ def participant_frame(
     )
 
 
+def with_imported_columns(
+    judgments: pd.DataFrame, experiment: Experiment, names: Sequence[str]
+) -> pd.DataFrame:
+    """Add further columns of an imported file, stored with its trials; unchanged if no trial has one."""
+    trials = Trial.objects.filter(session__experiment=experiment, attributes__has_any_keys=list(names))
+    cells = dict(trials.values_list("pk", "attributes"))
+    if not cells:
+        return judgments
+    rows = [cells.get(int(trial), {}) for trial in judgments["trial"]]
+    columns = {name: pd.Series([row.get(name) for row in rows], judgments.index, object) for name in names}
+    return judgments.assign(**columns)
+
+
 def session_frame(
     experiment: Experiment, *, include_tests: bool = False, trials: QuerySet[Trial] | None = None
 ) -> pd.DataFrame:

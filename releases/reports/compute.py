@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from analysis.aggregation.surprisingly_popular import SAME, YES
 from analysis.agreement.item_statistics import item_statistics_table
 from analysis.command_line.documents import (
     FilteredJudgments,
@@ -30,7 +31,7 @@ from analysis.exclusions.plan import Plan
 from analysis.plugins.statistics import STATISTICS
 from analysis.power.report import SIZES, Price, pilot_report
 from experiments.models import Experiment
-from judgments.frames.build import participant_frame, tie_treatment
+from judgments.frames.build import participant_frame, tie_treatment, with_imported_columns
 from releases.gold.plans import find_plan, stored_names
 from releases.material_frames import pair_frame, score_frame, sentence_frame
 from releases.reports.judgment_cache import study_judgments
@@ -232,6 +233,10 @@ def _other_plans(experiment: Experiment, plan: Plan) -> tuple[list[Plan], list[d
 def compute_diagnostics(experiment: Experiment, *, exclude: str = "") -> dict[str, Any]:
     """Annotator models, strengths of sentences, and sensitivity."""
     filtered = filtered_judgments(experiment, exclude=exclude)
+    if experiment.origin == Experiment.Origin.IMPORTED:
+        excluded = filtered.excluded
+        kept = with_imported_columns(excluded.kept, experiment, (YES, SAME))
+        filtered = replace(filtered, excluded=replace(excluded, kept=kept))
     return diagnostics_document(filtered, pair_frame(experiment.materials), experiment=experiment.slug)
 
 

@@ -61,6 +61,12 @@ class ItemsText(CommandOutput):
         strengths = report["bradley_terry"]
         groups = f"{len(strengths['groups'])} groups of sentences"
         self.stdout.write(f"Bradley-Terry: {strengths['reason'] or groups}")
+        predictions = report["predictions"]
+        if predictions["items"]:
+            against = sum(row["contradicts"] for row in predictions["items"])
+            self.stdout.write(
+                f"surprisingly popular answers contradict {plural(against, 'majority', 'majorities')}"
+            )
         for row in report["detection"]["rows"]:
             mean = f"mean of {row['n_participants']} participants' d' {row['d_prime_mean']}"
             pooled = f"d' {row['d_prime']}, c {row['criterion']} (pooled)"
