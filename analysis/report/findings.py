@@ -9,6 +9,7 @@ from ..rows import RATING_TASKS
 from ..text import plural
 from .page_findings import selection_sentence
 from .wording import (
+    RATING_UNITS,
     TASKS,
     bayes,
     count,
@@ -27,14 +28,6 @@ TIES = {
 }
 NO_RANDOM = "none,"
 """Beginning of the structure of a fit without random effects, in place of a mixed model."""
-TRANSFORM_UNITS = {
-    "raw": "points",
-    "z": "z",
-    "z-log": "z of logarithms",
-    "robust-z": "robust z",
-    "rank-normal": "normal scores of ranks",
-}
-"""Unit of a difference between scores, by transformation."""
 MAX_LISTED = 6
 """Largest number of interactions that are reported individually."""
 
@@ -203,8 +196,7 @@ def sesoi_bounds(effects: dict[str, Any]) -> str:
         return f"within {low} to {high} % of choices"
     if task == "yes_no":
         return f"within ±{100 * effects['sesoi']:g} points of the share of yes"
-    unit = TRANSFORM_UNITS[effects["transform"]]
-    return f"within ±{sesoi} {'scale ' if unit == 'points' else ''}{unit}"
+    return f"within ±{sesoi} {RATING_UNITS[effects['transform']]}"
 
 
 def equivalence_sentence(effects: dict[str, Any]) -> str:
@@ -298,7 +290,7 @@ def joint_cost_sentence(
     if not estimated:
         return ""
     test, scope = estimated[0]
-    unit = TRANSFORM_UNITS[transform]
+    unit = RATING_UNITS[transform]
     way = "more" if test["estimate"] >= 0 else "less"
     name = f"{readable(row[by])}: " if row[by] else ""
     size = decimal(abs(test["estimate"]), 2)

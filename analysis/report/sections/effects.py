@@ -223,7 +223,8 @@ def _contrasts(effects: dict[str, Any], numbers: dict[str, Any]) -> Table:
         f"BF₁₀: {_methods(effects, 'bayes_factor')}. "
         f"Mixed: over participants and items, {_methods(effects, 'mixed_model')}. "
         f"d_z: {effects['conventions']['d_z']}. "
-        "Holds in: number of the five analyses whose criterion is met in the expected direction."
+        "Holds in: number of the five analyses whose criterion is met in the expected direction; the mixed "
+        "model is the only one of them that is about other participants and items."
     )
     return Table(f"The five analyses by {by}", head, rows, note=note)
 
