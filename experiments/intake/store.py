@@ -15,7 +15,7 @@ from analysis.errors import BadInput
 from experiments.intake.bulk_insert import insert_rows
 from experiments.materials.checks import check
 from experiments.materials.collection import Materials
-from experiments.materials.findings import MAX_ROWS, Report
+from experiments.materials.findings import Report, list_rows
 from experiments.models import Item, MaterialSet, MinimalPair, Paradigm, Phenomenon, Sentence
 
 Progress = Callable[[int, int], None]
@@ -81,8 +81,8 @@ def refuse_errors(report: Report) -> None:
     """Raise :class:`BadInput` for the first finding that prevents storing the set."""
     if report.errors:
         first, n_more = report.errors[0], len(report.errors) - 1
-        rows = sorted({finding.row for finding in report.errors if finding.row})
-        listed = f" in rows {', '.join(map(str, rows[:MAX_ROWS]))}" if len(rows) > 1 else ""
+        rows = {finding.row for finding in report.errors if finding.row}
+        listed = f" in {list_rows(rows)}" if len(rows) > 1 else ""
         remedy = f"({n_more} more such findings{listed}.)" if n_more else ""
         raise BadInput(first.message, file=first.file, row=first.row, remedy=remedy)
 

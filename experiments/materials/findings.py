@@ -12,6 +12,7 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 MAX_LISTED = 100
 #: Rows of one code that a report lists.
 MAX_ROWS = 1000
+MAX_SHOWN_ROWS = 60  # of them in a message, so that it stays below ten lines
 
 #: Code of the check → why its items can be left out.
 LEFT_OUT_FOR = {
@@ -26,6 +27,21 @@ LEAVE_OUT = "Correct the rows, or leave the items out: import_materials --leave-
 REMEDIES = {code: LEAVE_OUT.format(code=code) for code in LEFT_OUT_FOR} | {
     "blank_item": "Write the item in each of these rows, unless they are items of one sentence."
 }
+
+
+def list_rows(rows: Iterable[int], *, has_more: bool = False) -> str:
+    """List rows of a file in order and each once, the first ones of many.
+
+    Examples
+    --------
+    >>> list_rows([4, 2, 2]), list_rows([7])
+    ('rows 2, 4', 'row 7')
+    """
+    numbers = sorted(set(map(int, rows)))
+    n_hidden = max(len(numbers) - MAX_SHOWN_ROWS, 0)
+    more = f" and {n_hidden} more" if n_hidden and not has_more else " …" if has_more else ""
+    listed = ", ".join(map(str, numbers[:MAX_SHOWN_ROWS]))
+    return f"{'row' if len(numbers) == 1 else 'rows'} {listed}{more}"
 
 
 @dataclass(frozen=True)
@@ -95,10 +111,9 @@ class Report:
 
     def _warning(self, code: str) -> str:
         first = next(finding for finding in self.findings if finding.code == code)
-        rows = sorted(set(self.rows[code]))
-        listed = f", {'row' if len(rows) == 1 else 'rows'} {', '.join(map(str, rows))}" if rows else ""
-        more = " …" if self.counts[code] > MAX_ROWS else ""
-        place = f"{first.file}{listed}{more}".removeprefix(", ")
+        has_more = self.counts[code] > MAX_ROWS
+        listed = f", {list_rows(self.rows[code], has_more=has_more)}" if self.rows[code] else ""
+        place = f"{first.file}{listed}".removeprefix(", ")
         remedy = f" {REMEDIES[code]}" if code in REMEDIES else ""
         return f"{code} ({self.counts[code]}){f' in {place}' if place else ''}: {first.message}{remedy}"
 

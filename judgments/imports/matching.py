@@ -12,11 +12,12 @@ import pandas as pd
 from analysis.errors import BadInput
 from analysis.text import plural
 from experiments.materials.checks import normalize_text
+from experiments.materials.findings import list_rows
 from experiments.materials.markup import plain
 from experiments.materials.schema import ACCEPTABLE, UNACCEPTABLE, expected_status
 from experiments.models import MaterialSet
 from judgments.imports.readers.base import JudgmentFile
-from judgments.imports.readers.materials import OF_MATERIALS, listed_rows
+from judgments.imports.readers.materials import OF_MATERIALS
 
 _NAMED = 5
 #: Column of a text in the file → column of the stored text in the match.
@@ -73,7 +74,7 @@ def _refuse_other_wordings(
     raise BadInput(
         f"{plural(differing['row'].nunique(), 'row')} with another text than the sentence of the materials "
         f"{materials.name!r} that they name: {', '.join(examples)}{more}; they are in "
-        f"{listed_rows(differing['row'])}.",
+        f"{list_rows(differing['row'])}.",
         file=read.file,
         row=int(differing["row"].min()),
         remedy="Map what tells the sentences apart (item, condition, sentence_id), or import without these "

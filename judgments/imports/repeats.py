@@ -7,7 +7,7 @@ import pandas as pd
 
 from analysis.errors import BadInput, UnknownName
 from analysis.text import plural
-from experiments.materials.findings import MAX_ROWS
+from experiments.materials.findings import list_rows
 from judgments.imports.readers.base import JudgmentFile
 from judgments.imports.readers.materials import OF_MATERIALS
 
@@ -90,13 +90,12 @@ def _report(judgments: pd.DataFrame, is_repeat: pd.Series, cells: pd.Series) -> 
     n_repeats = int(is_repeat.sum())
     n_people = cells[is_repeat].str.partition("\0")[0].nunique()
     most = int(cells.value_counts().max())
-    rows = sorted({int(row) for row in judgments.loc[is_repeat, "row"]})
-    listed = ", ".join(map(str, rows[:MAX_ROWS])) + (" …" if len(rows) > MAX_ROWS else "")
     same = _n_same(judgments, is_repeat, cells)
     copies = f"; {same} have the same answer as the first" if same else ""
     return (
         f"{plural(n_repeats, 'row')} judge a sentence again that the same participant judged before "
-        f"({plural(n_people, 'participant')}, up to {most} times{copies}): rows {listed}."
+        f"({plural(n_people, 'participant')}, up to {most} times{copies}): "
+        f"{list_rows(judgments.loc[is_repeat, 'row'])}."
     )
 
 

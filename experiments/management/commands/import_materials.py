@@ -19,7 +19,7 @@ from experiments.intake.store import (
 )
 from experiments.materials.checks import check
 from experiments.materials.factors import parse_levels
-from experiments.materials.findings import LEFT_OUT_FOR, REMEDIES, Report
+from experiments.materials.findings import LEFT_OUT_FOR, MAX_ROWS, REMEDIES, Report, list_rows
 from experiments.materials.leaving_out import leave_out
 from experiments.materials.readers.detect import FORMATS, read_materials
 from experiments.materials.readers.layout import parse_split
@@ -191,8 +191,8 @@ class Command(ContractCommand):
                 self.stdout.write(f"    {location}{finding.message}")
             if number > MAX_LISTED:
                 self.stdout.write(f"    … and {number - MAX_LISTED} more")
-            if number > 1 and same[0].severity != "note" and (rows := sorted(set(report.rows[code]))):
-                self.stdout.write(f"    rows {', '.join(map(str, rows))}")
+            if number > 1 and same[0].severity != "note" and (rows := report.rows[code]):
+                self.stdout.write(f"    {list_rows(rows, has_more=number > MAX_ROWS)}")
             if code in REMEDIES:
                 self.stdout.write(f"    {REMEDIES[code]}")
 

@@ -9,7 +9,7 @@ from analysis.text import plural
 from experiments.materials.checks import normalize_text
 from experiments.materials.collection import Materials, Source, pair_frame, sentence_frame
 from experiments.materials.factors import MOST_LEVELS, factor_name
-from experiments.materials.findings import MAX_ROWS, Finding
+from experiments.materials.findings import Finding, list_rows
 from experiments.materials.pairing import pair_conditions
 from experiments.materials.schema import ACCEPTABLE, UNACCEPTABLE, mapped_columns
 from judgments.imports.readers.base import JudgmentFile
@@ -118,7 +118,7 @@ def _refuse_two_wordings(pairs: pd.DataFrame, file: str) -> None:
     if len(repeated):
         raise BadInput(
             f"{plural(repeated['pair_id'].nunique(), 'pair')} of one pair_id (or item) and several wordings: "
-            f"{_list_names(repeated['pair_id'])}; further wordings in {listed_rows(repeated['row'])}.",
+            f"{_list_names(repeated['pair_id'])}; further wordings in {list_rows(repeated['row'])}.",
             file=file,
             row=int(repeated["row"].iloc[0]),
             remedy="Give each pair a pair_id of its own, or join columns: --map pair_id=phenomenon+item.",
@@ -210,7 +210,7 @@ def _apart_by_text(trials: pd.DataFrame, file: str) -> pd.DataFrame:
         names = trials.loc[in_conditions, "sentence_id"]
         raise BadInput(
             f"{plural(names.nunique(), 'sentence')} of one item and condition, or of one id, and different "
-            f"texts: {_list_names(names)}; they are in {listed_rows(trials.loc[in_conditions, 'row'])}.",
+            f"texts: {_list_names(names)}; they are in {list_rows(trials.loc[in_conditions, 'row'])}.",
             file=file,
             row=int(trials.loc[in_conditions, "row"].iloc[0]),
             remedy="Map what tells them apart: --map item=phenomenon+item, or sentence_id.",
@@ -229,14 +229,6 @@ def _list_names(names: "pd.Series[str]") -> str:
     unique = list(dict.fromkeys(names))
     more = f" and {len(unique) - MAX_NAMED} more" if len(unique) > MAX_NAMED else ""
     return f"{', '.join(repr(name) for name in unique[:MAX_NAMED])}{more}"
-
-
-def listed_rows(rows: "pd.Series[int]") -> str:
-    """List rows of the file, in order and each once."""
-    numbers = sorted({int(row) for row in rows})
-    more = " …" if len(numbers) > MAX_ROWS else ""
-    listed = ", ".join(map(str, numbers[:MAX_ROWS]))
-    return f"{'row' if len(numbers) == 1 else 'rows'} {listed}{more}"
 
 
 def _of_sentences(trials: pd.DataFrame, read: JudgmentFile) -> Materials:
