@@ -1,6 +1,7 @@
 """Tiny models of every architecture that transformers offers, and their scores by a loop over tokens."""
 
-from collections.abc import Sequence
+import copy
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,9 @@ import torch
 import transformers
 from transformers.models.auto.modeling_auto import (
     MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+    MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES,
     MODEL_FOR_MASKED_LM_MAPPING_NAMES,
+    MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
 )
 
 from analysis.errors import BadInput
@@ -18,7 +21,7 @@ from analysis.scoring import scorer
 from analysis.scoring.base import FLAGS
 from tests.analysis.scoring.neural.conftest import SENTENCES, byte_tokenizer, peaked, saved, word_tokenizer
 
-EXACT = 1e-4  # nats of a sentence
+EXACT, RELATIVE = 1e-4, 1e-6  # nats of a sentence, or of a sum beyond 100
 N_POSITIONS = 64
 LARGEST = 6_000_000  # parameters; what stays larger with these settings is left out
 TOO_LONG, FAILED = (
@@ -55,6 +58,15 @@ DELTA = {
     **dict.fromkeys(("linear_num_key_heads", "linear_num_value_heads"), 2),
     **dict.fromkeys(("linear_key_head_dim", "linear_value_head_dim", "head_dim"), 8),
 }
+# Linear attention beside latent attention, a dense layer beside experts.
+LINEAR = {
+    **HYBRID,
+    "mlp_layer_types": ["dense", "sparse"],
+    **dict.fromkeys(("num_key_value_heads", "linear_num_heads"), 4),
+    **dict.fromkeys(("linear_head_dim", "head_dim"), 8),
+    "num_experts_per_token": 2,
+    "num_expert_group": 1,
+}
 LATENT = {"num_key_value_heads": 4}  # multi-head latent attention has as many keys as queries
 DECODER = {"is_decoder": True}
 # What an architecture needs besides.
@@ -63,6 +75,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     **dict.fromkeys(("glm4_moe_lite", "glm_moe_dsa", "youtu"), LATENT),
     **dict.fromkeys(("qwen3_next", "qwen3_5_text", "qwen3_5_moe_text", "olmo_hybrid"), DELTA),
     **dict.fromkeys(("helium", "hunyuan_v1_dense", "hunyuan_v1_moe", "ministral"), {"head_dim": 8}),
+    **dict.fromkeys(("bailing_hybrid", "kimi_linear"), LINEAR),
     "bamba": {"attn_layer_indices": [1]},
     "exaone4": {"sliding_window_pattern": 2},
     "exaone_moe": {
@@ -71,6 +84,9 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "first_k_dense_replace": 1,
     },
     "falcon_h1": {"mamba_d_ssm": 64, "mamba_n_groups": 1},
+    # With one token for both the start token would be masked as padding.
+    "t5gemma": {"decoder_start_token_id": 2},
+    "fsmt": {"pad_token_id": 1, **dict.fromkeys(("decoder_start_token_id", "eos_token_id"), 2)},
     "funnel": {
         "block_sizes": [1, 1],
         "d_head": 8,
@@ -87,6 +103,56 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "expert_layer_offset": 1,
         "mamba_dt_rank": 4,
     },
+    "gemma3n_text": {
+        "layer_types": ["sliding_attention", "full_attention"],
+        **dict.fromkeys(("hidden_size_per_layer_input", "laurel_rank", "head_dim"), 8),
+        "vocab_size_per_layer_input": 300,
+        "num_kv_shared_layers": 0,
+        "intermediate_size": [48, 48],
+        "activation_sparsity_pattern": [0.0, 0.0],
+    },
+    "gemma4_text": {
+        "layer_types": ["sliding_attention", "full_attention"],
+        **dict.fromkeys(("hidden_size_per_layer_input", "head_dim", "global_head_dim"), 8),
+        "vocab_size_per_layer_input": 300,
+        "per_layer_config": {},
+    },
+    "esmc": {"num_key_value_heads": 4, "head_dim": 8},
+    "lfm3": {"layer_types": ["conv", "full_attention"], "head_dim": 8},
+    "longcat_flash": {
+        **LATENT,
+        "expert_ffn_hidden_size": 24,
+        "zero_expert_num": 2,
+        "moe_topk": 2,
+        "head_dim": 8,
+    },
+    "qwen4_exp_text": {
+        **DELTA,
+        **dict.fromkeys(("hc_lowrank", "ple_embed_dim"), 16),
+        "heads_per_ngram": 2,
+        "ngram_vocab_size_base": 50,
+        "split_ngram_parts": 1,
+    },
+    "reformer": {
+        **DECODER,
+        "axial_pos_shape": [8, 8],
+        "axial_pos_embds_dim": [16, 16],
+        "attn_layers": ["local", "local"],
+        "attention_head_size": 8,
+        "feed_forward_size": 48,
+        **dict.fromkeys(("local_attn_chunk_length", "lsh_attn_chunk_length"), 8),
+    },
+    # Dimensions of heads are rounded up to 64.
+    "xlstm": {**dict.fromkeys(("hidden_size", "embedding_dim"), 256), "num_blocks": 2, "chunk_size": 8},
+    "zamba": {
+        "num_hidden_layers": 4,
+        "layers_block_type": ["linear_attention", "hybrid"] * 2,
+        "attention_hidden_size": 64,
+        "attention_head_dim": 16,
+        "mamba_dt_rank": 4,
+        "num_key_value_heads": 4,
+    },
+    "zaya": {"num_experts_per_tok": 1, "head_dim": 8, "layer_types": ["hybrid", "hybrid"]},
     "lfm2": {"layer_types": ["conv", "full_attention"]},
     "lfm2_moe": {"layer_types": ["conv", "full_attention"]},
     "luke": {"entity_vocab_size": 20, "entity_emb_size": 32},
@@ -131,13 +197,21 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     },
 }
 SEQUENCE_TO_SEQUENCE = ("t5", "mt5", "umt5", "longt5", "bart", "mbart", "pegasus", "marian", "m2m_100")
+# Models of pictures and text that transformers opens by no class of text models, block diffusion among them.
+PICTURES = [
+    name
+    for name in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
+    if name not in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+]
 REQUESTED = {
     "causal": [
         *MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
         *VARIANTS,
         *(f"{name} as encoder-decoder" for name in SEQUENCE_TO_SEQUENCE),
+        *(f"{name} by its settings" for name in PICTURES),
     ],
     "masked": [*MODEL_FOR_MASKED_LM_MAPPING_NAMES, "gpt2 as masked"],
+    "seq2seq": [*MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES],
 }
 
 
@@ -156,15 +230,33 @@ def config_of(name: str) -> Any:
     """Return a configuration with two small layers."""
     base, settings = VARIANTS.get(name, (name.partition(" as ")[0], {}))
     config_class = transformers.CONFIG_MAPPING[base]
-    names = set(config_class().to_dict())
-    sizes = {key: value for key, value in SIZES.items() if key in names}
     special = {"bos_token_id": 0, "eos_token_id": 1, "pad_token_id": 0}
-    return config_class(**{**sizes, **special, **SETTINGS.get(base, {}), **settings})
+    if base in MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES:
+        special["decoder_start_token_id"] = 0
+    return config_class(
+        **{**_sizes(config_class().to_dict()), **special, **SETTINGS.get(base, {}), **settings}
+    )
+
+
+def _sizes(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the small sizes of a configuration, and of those in it that read text, pictures or sound."""
+    sizes = {name: value for name, value in SIZES.items() if name in values}
+    for name, value in values.items():
+        is_part = name.endswith("_config") or name in ("encoder", "decoder")
+        if is_part and isinstance(value, Mapping) and "model_type" in value:
+            kind = value["model_type"]
+            padding = {"pad_token_id": 0} if "pad_token_id" in value else {}
+            sizes[name] = {"model_type": kind, **_sizes(value), **padding, **SETTINGS.get(kind, {})}
+    return sizes
 
 
 def tiny_model(kind: str, name: str) -> Any:
     """Return a seeded random model, or None where it is not tiny with these settings."""
-    auto = {"causal": transformers.AutoModelForCausalLM, "masked": transformers.AutoModelForMaskedLM}[kind]
+    auto = {
+        "causal": transformers.AutoModelForCausalLM,
+        "masked": transformers.AutoModelForMaskedLM,
+        "seq2seq": transformers.AutoModelForSeq2SeqLM,
+    }[kind]
     if name.endswith(" as encoder-decoder"):
         auto = transformers.AutoModelForSeq2SeqLM
     elif name.endswith(" as masked"):
@@ -178,7 +270,9 @@ def tiny_model(kind: str, name: str) -> Any:
 
 
 def outcome(kind: str, name: str, folder: Path, *, dtype: str = "float32") -> Outcome:
-    """Score the texts by the product and by a loop over tokens, and compare."""
+    """Score the texts by the product and by a loop over tokens in double precision, and compare."""
+    if name.endswith(" by its settings"):
+        return refusal(name, folder)
     try:
         model = tiny_model(kind, name)
         if model is None:
@@ -186,7 +280,7 @@ def outcome(kind: str, name: str, folder: Path, *, dtype: str = "float32") -> Ou
         with torch.inference_mode():
             ids = torch.arange(2, 12)[None]
             model(input_ids=ids, **({"decoder_input_ids": ids} if model.config.is_encoder_decoder else {}))
-        tiny = saved(folder, model, byte_tokenizer() if kind == "causal" else word_tokenizer())
+        tiny = saved(folder, model, word_tokenizer() if kind == "masked" else byte_tokenizer())
     except Exception as error:  # a configuration of another kind; it is counted
         return Outcome("not built", f"{type(error).__name__}: {first_line(error)}")
     try:
@@ -197,8 +291,9 @@ def outcome(kind: str, name: str, folder: Path, *, dtype: str = "float32") -> Ou
         return Outcome("refused", str(error).replace(repr(str(folder)), name))
     except Exception as error:  # the finding
         return Outcome("traceback", f"{type(error).__name__}: {first_line(error)}")
-    loop = causal_loop if kind == "causal" else masked_loop
-    worst, n_scored, n_failed = 0.0, 0, 0
+    loop = {"causal": causal_loop, "masked": masked_loop, "seq2seq": seq2seq_loop}[kind]
+    exact, precision = in_double_precision(tiny.model)
+    worst, is_exact, n_scored, n_failed = 0.0, True, 0, 0
     for text, logprob, flags in zip(texts, scores.logprob, scores.flags, strict=True):
         if np.isnan(logprob):
             if not flags & (TOO_LONG | FAILED):
@@ -206,12 +301,68 @@ def outcome(kind: str, name: str, folder: Path, *, dtype: str = "float32") -> Ou
             n_failed += bool(flags & FAILED)
             continue
         n_scored += 1
-        worst = max(worst, abs(logprob - loop(tiny.model, tiny.tokenizer, text)))
+        expected = loop(exact, tiny.tokenizer, text)
+        difference = abs(logprob - expected)
+        worst, is_exact = max(worst, difference), is_exact and difference <= max(EXACT, RELATIVE * -expected)
     if n_scored < len(SENTENCES):
         return Outcome("wrong", f"only {n_scored} sentences were scored", scored.why)
-    kind_of_end = "exact" if worst <= EXACT or dtype != "float32" else "wrong"
+    kind_of_end = "exact" if is_exact or dtype != "float32" else "wrong"
     failed = f", {n_failed} texts failed" if n_failed else ""
-    return Outcome(kind_of_end, f"{worst:.1e}{failed}", scored.why, worst, n_scored)
+    return Outcome(kind_of_end, f"{worst:.1e}{failed}{precision}", scored.why, worst, n_scored)
+
+
+def refusal(name: str, folder: Path) -> Outcome:
+    """Open a folder that has only the configuration of a model, as far as its class decides."""
+    try:
+        config = transformers.CONFIG_MAPPING[name.partition(" by ")[0]]()
+        config.save_pretrained(folder)
+        byte_tokenizer().save_pretrained(folder)
+    except Exception as error:  # a configuration that needs others; it is counted
+        return Outcome("not built", f"{type(error).__name__}: {first_line(error)}")
+    try:
+        scorer(f"hf-causal:{folder}")
+    except BadInput as error:
+        reason = str(error).replace(repr(str(folder)), name)
+        return Outcome(
+            "refused" if "Unrecognized configuration class" in reason else "not built", reason[:150]
+        )
+    except Exception as error:  # the finding
+        return Outcome("traceback", f"{type(error).__name__}: {first_line(error)}")
+    return Outcome("wrong", "opened without weights")
+
+
+def in_double_precision(model: Any) -> tuple[Any, str]:
+    """Return a copy in double precision with eager attention; in single where a module refuses double."""
+    exact = copy.deepcopy(model).double()
+    with torch.inference_mode():
+        try:
+            exact.set_attn_implementation("eager")
+        except Exception:  # a model without the choice has one attention
+            exact = copy.deepcopy(model).double()
+        ids = torch.arange(2, 8)[None]
+        try:
+            is_pair = model.config.is_encoder_decoder
+            decoder = {"decoder_input_ids": ids, "use_cache": False} if is_pair else {}
+            exact(input_ids=ids, **decoder)
+        except Exception:  # a module that converts to single precision within
+            return model, ", beside a loop in single precision"
+    return exact, ""
+
+
+def seq2seq_loop(model: Any, tokenizer: Any, text: str) -> float:
+    """Return Σ log softmax(model(start, ids[:t]).logits[-1])[ids[t]] after an empty source."""
+    start = model.generation_config.decoder_start_token_id
+    ids = [model.config.decoder_start_token_id if start is None else start]
+    source = torch.tensor([tokenizer("")["input_ids"] or ids[:1]], dtype=torch.long)
+    total = 0.0
+    with torch.inference_mode():
+        for token in tokenizer(text, add_special_tokens=False)["input_ids"]:
+            logits = model(input_ids=source, decoder_input_ids=torch.tensor([ids]), use_cache=False).logits[
+                0, -1
+            ]
+            total += float(torch.log_softmax(logits.double(), -1)[token])
+            ids.append(token)
+    return total
 
 
 def limit_texts(tokenizer: Any, n_tokens: int) -> list[str]:
@@ -260,6 +411,30 @@ def masked_loop(model: Any, tokenizer: Any, text: str) -> float:
 def first_line(error: BaseException) -> str:
     """Return the first line of a message."""
     return str(error).strip().partition("\n")[0][:150]
+
+
+def table(outcomes: Sequence[tuple[str, Outcome]], kind: str) -> list[str]:
+    """Return the rows of the manual: the names by path, or by the reason of a refusal."""
+    groups: dict[str, list[str]] = {}
+    for name, ended in outcomes:
+        if ended.kind == "exact":
+            groups.setdefault(f"{kind}, {ended.path.partition(':')[0]}", []).append(name)
+        elif ended.kind == "refused":
+            groups.setdefault(f"refused: {_reason(ended.detail)}", []).append(name)
+        else:
+            groups.setdefault(ended.kind, []).append(name)
+    return [f"| {group} | {', '.join(sorted(names))} |" for group, names in sorted(groups.items())]
+
+
+def _reason(detail: str) -> str:
+    reasons = {
+        "sees later tokens": "they see later tokens",
+        "encoder-decoder": "encoder-decoders",
+        "Unrecognized configuration class": "no class of text models opens them",
+        "no encoder that reads text": "no encoder that reads text",
+        "when more tokens follow": "the decoder depends on later tokens",
+    }
+    return next((reason for part, reason in reasons.items() if part in detail), detail[:80])
 
 
 def families(outcomes: Sequence[tuple[str, Outcome]], kind: str) -> list[str]:
