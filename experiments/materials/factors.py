@@ -1,5 +1,6 @@
 """Factors of a design from the columns of a table: levels, cells, and columns that look like factors."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
@@ -51,11 +52,11 @@ def factor_name(column: str) -> str:
 
     Examples
     --------
-    >>> factor_name("structure"), factor_name("clause\\n type"), factor_name("Context")
-    ('structure', 'clause type', 'Context_factor')
+    >>> factor_name("structure"), factor_name("clause\\n type"), factor_name("Context"), factor_name("..1")
+    ('structure', 'clause type', 'Context_factor', 'factor ..1')
     """
     name = " ".join(column.split())
-    if not any(sign.isalnum() for sign in name):
+    if not any(sign.isalnum() for sign in name) or re.fullmatch(r"\.\.\d+", name):  # R reserves ... and ..1
         return f"factor {name}"
     return f"{name}_factor" if name.lower().removesuffix("_factor") in _COLUMNS else name
 
