@@ -17,13 +17,14 @@ from analysis.comparison.pairs import PairTable, pair_table
 from analysis.comparison.report import comparison_document
 from analysis.errors import BadInput, StillComputing, UnknownName
 from analysis.gold.writers import round_computed
-from experiments.models import AuditEntry, Experiment
+from analysis.scoring.measures import MEASURES
+from experiments.models import AuditEntry, Experiment, Sentence
 from experiments.operation.job_runner import enqueue
 from releases.gold.storage import read, release_table
 from releases.material_frames import media_of_sentences, score_table
-from releases.models import Comparison, Release, ScoringRun, model_names
+from releases.models import Comparison, Release, ScoringRun, SentenceScore, model_names
 from releases.scoring.runs import run_records
-from releases.scoring.stored_scores import count_table
+from releases.scoring.score_cache import COLUMNS, cached_rows, sentence_sha
 from releases.scoring.training_metadata import run_roster
 
 COMPARE = "releases.compare"
@@ -228,3 +229,39 @@ def lowest_and_highest(values: Iterable[float | None]) -> tuple[float | None, fl
         return None, None
     low, high = min(defined), max(defined)
     return low, None if f"{low:.{DIGITS}f}" == f"{high:.{DIGITS}f}" else high
+
+
+def count_table(runs: Sequence[ScoringRun]) -> pd.DataFrame:
+    """Return log probability, tokens and unigram log probability of the sentences of runs, as they have them.
+
+    ``model`` is the name of the run among these. Unigrams of sentences scored after a context are not cached;
+    the words of an uploaded table without tokens are not the model's.
+    """
+    columns = ["model", "sentence_id", "logprob", "n_tokens", "unigram_logprob"]
+    rows = [
+        (label, key, logprob, n_tokens if has_tokens else None, unigrams.get(key))
+        for label, run in zip(model_names(runs), runs, strict=True)
+        if run.method in MEASURES
+        for has_tokens, unigrams in [(_has_tokens(run), _cached_unigrams(run))]
+        for key, logprob, n_tokens in SentenceScore.objects.filter(run=run).values_list(
+            "sentence__key", "logprob", "n_tokens"
+        )
+    ]
+    numbers = dict.fromkeys(columns[2:], float)
+    return pd.DataFrame(rows, columns=columns).astype(numbers)
+
+
+def _has_tokens(run: ScoringRun) -> bool:
+    return not run.model.startswith("csv:") or run.spec.get("tokens") == "model"
+
+
+def _cached_unigrams(run: ScoringRun) -> dict[str, float | None]:
+    if run.scorer is None or run.spec.get("in_context"):
+        return {}
+    place = COLUMNS.index("unigram_logprob")
+    shas = {
+        sentence.key: sentence_sha(sentence.words)
+        for sentence in Sentence.objects.filter(scores__run=run).only("key", "text", "attributes")
+    }
+    rows = cached_rows(run.scorer, list(shas.values()))
+    return {key: rows[sha][place] for key, sha in shas.items() if sha in rows}
