@@ -68,9 +68,9 @@ def design_columns(factors: Mapping[str, Sequence[str]]) -> dict[str, Floats]:
                     for name, at in zip(term, place, strict=True)
                 ]
                 name = ":".join(f"{factor}{part}" for factor, part in zip(term, number, strict=True))
-                own = [list(factors).index(factor) for factor in term]
+                positions = [list(factors).index(factor) for factor in term]
                 columns[name] = np.array(
-                    [np.prod([codes[k][cell[own[k]], place[k]] for k in range(size)]) for cell in cells]
+                    [np.prod([codes[k][cell[positions[k]], place[k]] for k in range(size)]) for cell in cells]
                 )
     return columns
 
@@ -91,9 +91,9 @@ def factorial_hypotheses(factors: Mapping[str, Sequence[str]]) -> Iterator[Hypot
             yield _hypothesis("main" if size == 1 else "interaction", term, factors, {})
     for size in range(1, len(names)):
         for term in combinations(names, size):
-            others = [name for name in names if name not in term]
-            for levels in product(*(factors[name] for name in others)):
-                yield _hypothesis("simple", term, factors, dict(zip(others, levels, strict=True)))
+            other_names = [name for name in names if name not in term]
+            for levels in product(*(factors[name] for name in other_names)):
+                yield _hypothesis("simple", term, factors, dict(zip(other_names, levels, strict=True)))
     for name in names:
         if len(factors[name]) > 2:
             for pair in combinations(factors[name], 2):
@@ -197,9 +197,9 @@ def effect_rows(fit: MixedFit, hypotheses: Sequence[Hypothesis]) -> list[dict[st
         )
     for name, correct in CORRECTIONS.items():
         for kinds in (("main", "interaction"), ("simple",), ("pair",)):
-            own = [row for row in rows if row["kind"] in kinds]
-            p_values: list[float | None] = [row["p"] for row in own]
-            for row, p in zip(own, correct(p_values), strict=True):
+            same_kind = [row for row in rows if row["kind"] in kinds]
+            p_values: list[float | None] = [row["p"] for row in same_kind]
+            for row, p in zip(same_kind, correct(p_values), strict=True):
                 row[f"p_{name}"] = p
     return rows
 
@@ -307,10 +307,10 @@ def _cells(rows: pd.DataFrame, factors: Mapping[str, Sequence[str]], *, value: s
     """Return n, mean and within-participant interval of each cell that has judgments, in order."""
     labels = {"\0".join(levels): levels for levels in product(*(map(str, part) for part in factors.values()))}
     name = rows[list(factors)].astype(str).agg("\0".join, axis=1)
-    known = rows.assign(cell=name)[name.isin(list(labels)).to_numpy() & rows[value].notna().to_numpy()]
-    within = within_intervals(known, condition="cell", value=value).set_index("condition")
+    judged = rows.assign(cell=name)[name.isin(list(labels)).to_numpy() & rows[value].notna().to_numpy()]
+    within = within_intervals(judged, condition="cell", value=value).set_index("condition")
     half = (within["ci_high"] - within["mean"]) if "ci_high" in within.columns else pd.Series(dtype=float)
-    means: dict[str, dict[str, float]] = known.groupby("cell")[value].agg(["size", "mean"]).to_dict("index")  # type: ignore[assignment]
+    means: dict[str, dict[str, float]] = judged.groupby("cell")[value].agg(["size", "mean"]).to_dict("index")  # type: ignore[assignment]
     cells = []
     for label, levels in labels.items():
         if label not in means:

@@ -140,8 +140,8 @@ def repeated_measures_correlation(x: Floats, y: Floats, participant: "pd.Series[
     Examples
     --------
     >>> x, y = np.array([1.0, 2, 3, 4, 6, 5]), np.array([2.0, 3, 5, 1, 2, 4])
-    >>> found = repeated_measures_correlation(x, y, pd.Series(list("aaabbb")))
-    >>> round(found["r"], 3), found["df"]
+    >>> result = repeated_measures_correlation(x, y, pd.Series(list("aaabbb")))
+    >>> round(result["r"], 3), result["df"]
     (0.655, 3)
     """
     complete = ~(np.isnan(x) | np.isnan(y))
@@ -149,15 +149,15 @@ def repeated_measures_correlation(x: Floats, y: Floats, participant: "pd.Series[
     groups = rows.groupby(participant.astype(str).to_numpy()[complete])
     n, n_groups = len(rows), groups.ngroups
     df = n - n_groups - 1
-    found: dict[str, Any] = {"n": n, "participants": n_groups, "df": df}
-    found |= dict.fromkeys(("r", "ci_low", "ci_high", "p"))
+    result: dict[str, Any] = {"n": n, "participants": n_groups, "df": df}
+    result |= dict.fromkeys(("r", "ci_low", "ci_high", "p"))
     if df < 2:
-        return found | {"df": None, "status": "too_few"}
+        return result | {"df": None, "status": "too_few"}
     within = rows - groups.transform("mean")
     if (within.abs().max() <= 1e-12 * rows.abs().max().clip(lower=1)).any():
-        return found | {"df": None, "status": "no_variation"}
+        return result | {"df": None, "status": "no_variation"}
     with unrounded_pingouin() as pingouin:
         r = float(np.clip(pingouin.corr(within["x"], within["y"])["r"].iloc[0], -MOST, MOST))
         low, high = pingouin.compute_esci(r, nx=df + 2, eftype="pearson", decimals=15)
     p = 2 * float(scipy.stats.t.sf(abs(r) * np.sqrt(df / (1 - r**2)), df))
-    return found | {"r": r, "ci_low": float(low), "ci_high": float(high), "p": p, "status": "ok"}
+    return result | {"r": r, "ci_low": float(low), "ci_high": float(high), "p": p, "status": "ok"}

@@ -338,8 +338,8 @@ def _fit(
     estimates = _estimates(beta, error[:p], df[:p], names=names, confidence=confidence)
     tests, first = {}, p
     for name, rows in rotated.items():
-        own = slice(first, first := first + len(rows))
-        tests[name] = _joint_test(name, rows @ beta, error[own], df[own], confidence=confidence)
+        span = slice(first, first := first + len(rows))
+        tests[name] = _joint_test(name, rows @ beta, error[span], df[span], confidence=confidence)
     zero = tuple(term.name for term, size in zip(random, theta, strict=False) if size == 0)
     factor = model.relative_factor(theta)
     covariance = sigma2 * unit**2 * factor @ factor.T

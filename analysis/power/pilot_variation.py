@@ -51,17 +51,17 @@ def pilot_effects(
 def _contrast_row(rows: pd.DataFrame, *, is_choice: bool) -> dict[str, Any] | None:
     fixed: tuple[str, ...]
     random: tuple[Random, ...]
-    own: tuple[str, ...]
+    slope_names: tuple[str, ...]
     if is_choice:
         coded, fixed, term = rows.assign(outcome=rows["score"] - 0.5), (), "intercept"
-        random, own = CROSSED, _UNITS
+        random, slope_names = CROSSED, _UNITS
     else:
         coded = rows.assign(outcome=rows["score"], condition=(rows["expected"] == "acceptable") - 0.5)
         if (coded.groupby("participant")["condition"].nunique() > 1).sum() < 2:
             return None
         fixed, term = ("condition",), "condition"
         random = (*CROSSED, *supported_slopes(coded, fixed))
-        own = tuple(f"{unit}:condition" for unit in _UNITS)
+        slope_names = tuple(f"{unit}:condition" for unit in _UNITS)
     fit = mixed_model(coded, outcome="outcome", fixed=fixed, random=random)
     if not fit.usable:
         return None
@@ -70,8 +70,8 @@ def _contrast_row(rows: pd.DataFrame, *, is_choice: bool) -> dict[str, Any] | No
         "effect": fit[term].estimate,
         "ci_low": fit[term].ci_low,
         "ci_high": fit[term].ci_high,
-        "participant_effect": fit.variances.get(own[0], np.nan),
-        "item_effect": fit.variances.get(own[1], np.nan),
+        "participant_effect": fit.variances.get(slope_names[0], np.nan),
+        "item_effect": fit.variances.get(slope_names[1], np.nan),
         "residual": fit.variances["residual"],
         "n_participants": n_participants,
         "n_items": rows["item"].nunique(),

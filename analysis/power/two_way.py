@@ -53,8 +53,8 @@ def stepped_components(
     """
     sign = np.array(signs, dtype=np.float64)
     place, cuts = sign * latent.effect / len(sign), np.array(thresholds, dtype=np.float64)
-    own = {unit: _spread(sds, len(sign)) for unit, sds in (("p", latent.participant), ("i", latent.item))}
-    total = latent.residual**2 + own["p"] + own["i"]
+    spreads = {unit: _spread(sds, len(sign)) for unit, sds in (("p", latent.participant), ("i", latent.item))}
+    total = latent.residual**2 + spreads["p"] + spreads["i"]
     share = scipy.stats.norm.cdf((place[:, None] - cuts) / np.sqrt(total))
     mean = step * share.sum(axis=1)
     variance = step**2 * (share * (2 * np.arange(len(cuts)) + 1)).sum(axis=1) - mean**2
@@ -64,7 +64,9 @@ def stepped_components(
         weight = (weights[:, None] * weights).ravel() / weights.sum() ** 2
         level, effect = (axis.ravel() for axis in np.meshgrid(nodes * sds[0], nodes * sds[1]))
         x = place + level[:, None] + effect[:, None] * sign / len(sign)
-        means = step * scipy.stats.norm.cdf((x[..., None] - cuts) / np.sqrt(total - own[unit])).sum(axis=2)
+        means = step * scipy.stats.norm.cdf((x[..., None] - cuts) / np.sqrt(total - spreads[unit])).sum(
+            axis=2
+        )
         variance = variance - weight @ (means - mean) ** 2
         by_unit[unit] = float(weight @ (means @ sign - mean @ sign) ** 2)
     return Components(
@@ -151,10 +153,10 @@ def draw_tests(
         is_zero[place] = squares[place] <= total / pooled_df
         total = total + is_zero[place] * dfs[place] * squares[place]
         pooled_df = pooled_df + is_zero[place] * dfs[place]
-    residual, kept = total / pooled_df, ~is_zero
-    left = residual * (1 - kept.sum(axis=0))
-    error = (kept * squares).sum(axis=0) + left
-    freedom = error**2 / ((kept * squares**2 / dfs).sum(axis=0) + left**2 / pooled_df)
+    residual, has_variance = total / pooled_df, ~is_zero
+    left = residual * (1 - has_variance.sum(axis=0))
+    error = (has_variance * squares).sum(axis=0) + left
+    freedom = error**2 / ((has_variance * squares**2 / dfs).sum(axis=0) + left**2 / pooled_df)
     if is_capped:
         freedom = np.minimum(freedom, np.where(is_zero, dfs, np.inf).min(axis=0, initial=np.inf))
     if df is not None:
