@@ -94,10 +94,10 @@ def _answers(
     """Return a function for each question and column, questions first, that gives answers by participant."""
     functions: dict[str, Any] = {}
     if background is not None:
-        known = background[background["participant"].astype(str).isin(set(people))]
-        by_person = known.set_index(known["participant"].astype(str))
+        answered = background[background["participant"].astype(str).isin(set(people))]
+        by_person = answered.set_index(answered["participant"].astype(str))
         functions |= {
-            str(name): lambda name=name: by_person[name] for name in known.columns if name != "participant"
+            str(name): lambda name=name: by_person[name] for name in answered.columns if name != "participant"
         }
     names = [str(name) for name in judgments.columns if name not in _NOT_OF_PEOPLE]
     for name in sorted(names, key=lambda name: name == "list"):  # other properties before the lists

@@ -43,10 +43,10 @@ def method_agreement(scores: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> 
     columns = [str(column) for column in scores.columns[1:]]
     prompts = [column for column in columns if column.rpartition(":")[2] in PROMPT_METHODS]
     by_id = scores.drop_duplicates("sentence_id").set_index("sentence_id")
-    known = [(good, bad) for good, bad in pairs if good in by_id.index and bad in by_id.index]
+    scored_pairs = [(good, bad) for good, bad in pairs if good in by_id.index and bad in by_id.index]
     differences = pd.DataFrame({
-        column: by_id[column].reindex([good for good, _ in known]).to_numpy(float)
-        - by_id[column].reindex([bad for _, bad in known]).to_numpy(float)
+        column: by_id[column].reindex([good for good, _ in scored_pairs]).to_numpy(float)
+        - by_id[column].reindex([bad for _, bad in scored_pairs]).to_numpy(float)
         for column in columns
     })  # fmt: skip
     return [

@@ -201,13 +201,13 @@ def without_personal(read: JudgmentFile, *, keep_names: bool = False) -> Judgmen
         for person, platform in zip(people["participant"], platforms, strict=True)
     ]
     if n_names := platforms.count("name"):
-        named = f"{plural(n_names, 'participant')} named by words that may be names"
+        subject = f"{plural(n_names, 'participant')} named by words that may be names"
         if keep_names:
             platforms = ["" if platform == "name" else platform for platform in platforms]
-            warnings.append(f"{named}: kept as pseudonyms, as requested; releases show them.")
+            warnings.append(f"{subject}: kept as pseudonyms, as requested; releases show them.")
         else:
             warnings.append(
-                f"{named}: the words go to the vault, and pseudonyms stand for them. If they are codes: "
+                f"{subject}: the words go to the vault, and pseudonyms stand for them. If they are codes: "
                 "--keep-names (on the page Names of participants)."
             )
     counts = pd.Series([platform for platform in platforms if platform], dtype=object).value_counts()

@@ -133,29 +133,29 @@ def _model_row(ratings: pd.DataFrame | None, counts: pd.DataFrame) -> dict[str, 
     })  # fmt: skip
     rows = ratings.join(of_sentence, on="sentence_id")
     rows = rows[rows["surprisal"].notna()]
-    known = [name for name in TERMS if name == "surprisal" or rows[name].notna().any()]
-    rows = rows.dropna(subset=known).reset_index(drop=True)
+    available = [name for name in TERMS if name == "surprisal" or rows[name].notna().any()]
+    rows = rows.dropna(subset=available).reset_index(drop=True)
     sizes = {
         "n": len(rows),
         "participants": int(rows["participant"].nunique()),
         "items": int(rows["item"].nunique()),
         "sentences": int(rows["sentence_id"].nunique()),
-        "left_out": [name for name in TERMS if name not in known],
+        "left_out": [name for name in TERMS if name not in available],
     }
     if not len(rows):
         return NOTHING | sizes | {"status": "no_data"}
-    used = [name for name in known if name == "surprisal" or rows[name].std() > 0]
-    spread = {name: float(np.nan_to_num(rows[name].std())) for name in used}
-    sizes["left_out"] = [name for name in TERMS if name not in used]
+    varying = [name for name in available if name == "surprisal" or rows[name].std() > 0]
+    spread = {name: float(np.nan_to_num(rows[name].std())) for name in varying}
+    sizes["left_out"] = [name for name in TERMS if name not in varying]
     if not spread["surprisal"]:
         return NOTHING | sizes | {"status": "no_variation" if len(rows) > 1 else "too_few"}
-    coded = rows.assign(**{name: (rows[name] - rows[name].mean()) / spread[name] for name in used})
+    coded = rows.assign(**{name: (rows[name] - rows[name].mean()) / spread[name] for name in varying})
     fit = fit_largest(
-        lambda terms, start: mixed_model(coded, fixed=used, random=terms, start=start),
+        lambda terms, start: mixed_model(coded, fixed=varying, random=terms, start=start),
         coded,
         slopes=("surprisal",),
     )
-    return NOTHING | sizes | {"sd": spread, "vif": _inflation(coded, used)} | _estimates(fit)
+    return NOTHING | sizes | {"sd": spread, "vif": _inflation(coded, varying)} | _estimates(fit)
 
 
 def _estimates(fit: MixedFit) -> dict[str, Any]:

@@ -367,8 +367,10 @@ def _without_repeats(
 ) -> tuple[Sheet, list[bool], list[Finding]]:
     """Leave out rows that repeat a stimulus for another list."""
     names = [str(name) for name in sheet.frame.columns]
-    shown = [columns[name] for name in ("sentence", "item", "condition", CONTEXT) if name in columns]
-    stimulus = [part for column in shown for part in mapped_columns(column, names)]
+    names_of_stimulus = [
+        columns[name] for name in ("sentence", "item", "condition", CONTEXT) if name in columns
+    ]
+    stimulus = [part for column in names_of_stimulus for part in mapped_columns(column, names)]
     showing = [name for name in names if simple_name(name) not in LIST_COLUMNS]
     is_again = repeats_of_lists(sheet.frame, fillers=fillers, stimulus=stimulus, showing=showing)
     if not is_again.any():
