@@ -20,6 +20,18 @@ _NAME = re.compile(rf"(?:^|[^a-z])(?:{_WORDS})(?:[^a-z]|$)")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
+def measure_of_column(name: str) -> str:
+    """Return the measure in a column's name, as the command ``score`` writes it; empty if there is none.
+
+    Examples
+    --------
+    >>> [measure_of_column(name) for name in ("gpt2:slor", "gpt2:lp", "gpt2", "slor")]
+    ['slor', 'lp', '', '']
+    """
+    model, _, measure = name.rpartition(":")
+    return measure if model and measure in MEASURES else ""
+
+
 def asks_for_sign(name: str) -> bool:
     """Tell whether a column's name suggests that lower values mean a better sentence.
 
@@ -28,7 +40,7 @@ def asks_for_sign(name: str) -> bool:
     >>> [asks_for_sign(name) for name in ("gpt2_surprisal", "PPL", "valLoss", "gloss", "loss-lm:lp", "gpt2")]
     [True, True, True, False, False, False]
     """
-    if name.rpartition(":")[2] in MEASURES:  # written by `score`: a measure of log probability
+    if measure_of_column(name):
         return False
     return bool(_NAME.search(_CAMEL.sub("_", name).lower()))
 
@@ -48,7 +60,7 @@ def are_all_positive(values: Any) -> bool:
 
 def is_unclear(name: str, values: Any = None) -> bool:
     """Tell whether a column's name or its values leave open which values mean a better sentence."""
-    if name.rpartition(":")[2] in MEASURES:
+    if measure_of_column(name):
         return False
     return asks_for_sign(name) or (values is not None and are_all_positive(values))
 

@@ -15,6 +15,7 @@ from analysis.errors import BadInput
 from analysis.scoring import Scorer, Scores
 from analysis.scoring.base import flag_counts
 from analysis.scoring.measures import MEASURES, measure
+from analysis.scoring.orientation import measure_of_column
 from analysis.scoring.words.contexts import in_context
 from analysis.scoring.words.sentence_check import check_sentences
 from experiments.models import MinimalPair, Sentence
@@ -281,8 +282,12 @@ def _build_run_scores(
 
 
 def _values(run: ScoringRun, scores: Scores, sentences: Sequence[Sentence]) -> npt.NDArray[np.float64]:
-    """Return the measure of each sentence; NaN where the method does not apply."""
-    if run.method in MEASURES:
+    """Return the measure of each sentence; NaN where the method does not apply.
+
+    A column named as the command `score` names it, such as ``gpt2:slor``, holds that measure already.
+    """
+    is_computed = measure_of_column(str(run.spec.get("column", ""))) in {"", "lp"}
+    if run.method in MEASURES and is_computed:
         return measure(
             run.method,
             scores.logprob,

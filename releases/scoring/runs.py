@@ -20,7 +20,7 @@ from analysis.errors import BadInput, UnknownName
 from analysis.files import read_column_names, read_table
 from analysis.scoring.base import Spec
 from analysis.scoring.conventions import conventions_text, scoring_conventions
-from analysis.scoring.orientation import is_unclear
+from analysis.scoring.orientation import is_unclear, measure_of_column
 from analysis.scoring.scorers.tables import COUNTS
 from analysis.table_forms import SENTENCES, read_number_columns
 from experiments.accounts.history import deleted_values
@@ -71,6 +71,7 @@ def request_scoring(
             _check_table(uploads, materials, column=column, is_single=True)
             unclear = _unclear_columns(uploads)
             check_signs([name for name in [column] if name in unclear] if column else unclear, sign)
+            column = column or next(iter(_score_columns(uploads)), "")
         return _create_run(
             experiment,
             materials,
@@ -252,6 +253,13 @@ def _create_run(
     training: Training,
     user: User | None,
 ) -> ScoringRun:
+    if (given := measure_of_column(column)) not in {"", "lp", method}:
+        raise BadInput(
+            f"the column {column} holds {given}, of which no {method} can be computed.",
+            file=upload.name,
+            column="method",
+            remedy=f"Choose the measure {given}.",
+        )
     run = ScoringRun.objects.create(
         material_set=materials,
         name=name[:200],

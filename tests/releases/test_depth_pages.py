@@ -199,6 +199,22 @@ def test_score_sets_become_tagged_runs_learning_curves_and_deltas(ada):
     assert b"tokens" in ada.get(figure).content
 
 
+def test_a_column_that_names_its_measure_is_not_measured_again(ada):
+    study = judged_study()
+    keys = study.materials.sentences.values_list("key", flat=True)
+    for measure in ("lp", "meanlp", "slor"):
+        rows = [f"sentence_id,lm:{measure}", *(f"{key},{-1.5 - place}" for place, key in enumerate(keys))]
+        form = {"file": SimpleUploadedFile("scores.csv", "\n".join(rows).encode())}
+        assert ada.post(reverse("study-score-sets", args=[study.slug]), form).status_code == 302
+        run = ScoringRun.objects.latest("pk")
+        job_runner.run(run.job_id)
+        values = run.scores.order_by("-score").values_list("score", flat=True)
+        assert (run.method, list(values)[:2]) == (measure, [-1.5, -2.5])
+    upload = SimpleUploadedFile("scores.csv", "\n".join(rows).encode())
+    answer = ada.post(reverse("api-runs", args=[study.slug]), {"file": upload, "method": "meanlp"})
+    assert answer.status_code == 422 and "holds slor" in answer.json()["message"]
+
+
 def test_a_wrong_table_of_models_names_file_row_and_column_and_makes_no_run(ada):
     study = judged_study()
     scores, _ = score_sets(study)
