@@ -28,6 +28,7 @@ from experiments.materials.schema import (
     NEAR_NAMES,
     Field,
     expected_status,
+    mapped_columns,
     near_columns,
     recognize_columns,
     simple_name,
@@ -734,7 +735,11 @@ def _later_header(frame: pd.DataFrame, *, n_more: int) -> int:
 
 
 def _extra(frame: pd.DataFrame, columns: Mapping[str, str], other_columns: set[str]) -> tuple[str, ...]:
+    """Return the columns that are stored as they are; the expected status may be a factor as well."""
     taken = {*columns.values(), *other_columns, SET, PLACE}
+    factors = mapped_columns(columns.get("condition", ""), [])
+    if len(factors) > 1:
+        taken -= {columns.get("expected", "")} & {*factors}
     return tuple(
         name for name in frame.columns if name not in taken and simple_name(str(name)) not in NEVER_KEPT
     )

@@ -8,6 +8,7 @@ import pytest
 
 from analysis.errors import BadInput, MissingColumns, UnknownName
 from judgments.imports.readers import SourceOptions, read_judgments
+from judgments.imports.readers.materials import create_materials
 from judgments.imports.readers.registry import parse_judgment_mapping
 from tests.experiments.materials.spreadsheet_files import write_xlsx
 
@@ -47,6 +48,18 @@ def test_columns_joined_are_blank_where_all_of_them_are(table):
     rows = ("p,i1,isl,em,5", "p,i2,,,4", "p,i3,isl,,3")
     result = read(table("participant,item,structure,distance,value", *rows), "condition=structure+distance")
     assert result.judgments["condition"].tolist() == ["isl:em", "", "isl:"]
+
+
+def test_a_column_may_be_a_factor_and_the_expected_status(table):
+    cells = [(status, number) for status in ("good", "bad") for number in ("sg", "pl")]
+    rows = [f"p,1,{status},{number},The {number} {status}.,5" for status, number in cells]
+    result = read(
+        table("participant,item,grammaticality,number,sentence,value", *rows),
+        "condition=grammaticality+number",
+        "expected=grammaticality",
+    )
+    factors = create_materials(result)[1].factors
+    assert factors == {"grammaticality": ("good", "bad"), "number": ("sg", "pl")}
 
 
 def test_the_scale_is_detected_and_named_and_can_be_stated(table):
