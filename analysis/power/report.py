@@ -133,7 +133,7 @@ def prospective_report(
     >>> price = Price(150, 1 / 3)
     >>> report = prospective_report("forced_choice", 0.5, participants=[20], draws=200, price=price)
     >>> report["designs"][0]["cost_minor"], round(report["expected_share"], 3)
-    (4000, 0.819)
+    (4000, 0.777)
     """
     if task not in MODELS:
         raise UnknownName("task", task, sorted(MODELS))

@@ -44,7 +44,7 @@ def response_styles(judgments: pd.DataFrame) -> dict[str, Any]:
     ``_high`` (Wilson, answers as units), and ``apart``: the styles whose share differs from that of all
     participants on this scale by an interval that holds for all participants and styles together
     (Bonferroni). ``sample`` has the shares of all participants by ``scale``. Answers to targets and fillers
-    count, repeated ones too.
+    count; several of one participant to one sentence are one answer, with the mean of their styles.
 
     Likert: ``extreme`` is the lowest or highest point, ``midpoint`` the middle one (None with an even number
     of points), ``acquiescence`` a point above the middle. Sliders: within 5 % of the length of an end, or of
@@ -79,7 +79,7 @@ def response_styles(judgments: pd.DataFrame) -> dict[str, Any]:
         given = pd.to_numeric(column_or_blank(judgments, column), errors="coerce").to_numpy(dtype=float)
         ends = rows.groupby("scale")["value"].transform("min" if name == "low" else "max")
         rows[name] = np.where(np.isnan(given[answered]), ends, given[answered])
-    rows = rows.assign(**_styles(rows))
+    rows = _merge_repeats(rows.assign(**_styles(rows)), _units(judgments)[answered])
     people = _shares(rows, ["participant", "scale"])
     sample = _shares(rows, ["scale"])
     level = simultaneous_level(len(people) * len(STYLES))
@@ -109,6 +109,21 @@ def _styles(rows: pd.DataFrame) -> dict[str, Floats]:
         "midpoint": np.where(is_yes_no | ~has_middle | (length <= 0), np.nan, midpoint),
         "acquiescence": np.where(is_yes_no, (value > 0).astype(float), (value > middle).astype(float)),
     }
+
+
+def _units(judgments: pd.DataFrame) -> npt.NDArray[np.str_]:
+    """Return the judged sentence of each row; rows without one are units of their own."""
+    unit = column_or_blank(judgments, "sentence_id").astype(str)
+    unit = unit.where(unit != "", column_or_blank(judgments, "item").astype(str))
+    paradigm = column_or_blank(judgments, "paradigm").astype(str)
+    own = pd.Series(np.arange(len(judgments)).astype(str), index=judgments.index)
+    return np.where(unit != "", paradigm + "\t" + unit, "\n" + own).astype(str)
+
+
+def _merge_repeats(rows: pd.DataFrame, unit: npt.NDArray[np.str_]) -> pd.DataFrame:
+    """Average the styles of one participant's answers to one unit."""
+    keys = ["participant", "scale", "unit"]
+    return rows.assign(unit=unit).groupby(keys, sort=False)[list(STYLES)].mean().reset_index()
 
 
 def _shares(rows: pd.DataFrame, keys: list[str], *, confidence: float = 0.95) -> list[dict[str, Any]]:

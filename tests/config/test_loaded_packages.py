@@ -21,7 +21,7 @@ MANAGE = """
 WEB = (
     MANAGE
     + """
-    amqp anyio babel billiard botocore brotli celery certifi chardet charset-normalizer click
+    amqp anyio backports.tarfile babel billiard botocore brotli celery certifi chardet charset-normalizer click
     cloudpickle django-filter fido2 granian httpx idna inflection jinja2 kombu lxml markdown-it-py
     markupsafe mdurl msgpack numpy pandas pillow psycopg psycopg-binary pyarrow pygments pyjwt
     python-dateutil python-dotenv pytz pyyaml qrcode requests scipy six threadpoolctl typing_extensions
@@ -32,7 +32,7 @@ WEB = (
 WORKER = (
     MANAGE
     + """
-    amqp billiard brotli celery click click-didyoumean click-plugins click-repl httpx idna kombu
+    amqp backports.tarfile billiard brotli celery click click-didyoumean click-plugins click-repl httpx idna kombu
     markdown-it-py mdurl msgpack numpy prompt_toolkit psutil psycopg psycopg-binary pycparser pygments
     pyjwt python-dateutil pyyaml six typing_extensions tzlocal vine wcwidth
 """

@@ -13,7 +13,9 @@ from tests.releases.study import judged_study, ready_release, scored
 pytestmark = pytest.mark.django_db
 ROOT = Path(report.__file__).parents[2]
 SIDES = tuple(f"{ROOT / side}/" for side in ("analysis", "config", "experiments", "judgments", "releases"))
-LIMIT = 24  # with analysis.pingouin_options, small-sample intervals, media columns (material_frames, table_forms)
+LIMIT = (
+    24  # with analysis.pingouin_options, small-sample intervals, media columns (material_frames, table_forms)
+)
 
 
 def modules_entered(comparison):

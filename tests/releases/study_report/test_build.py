@@ -296,7 +296,8 @@ def test_the_report_of_a_factorial_study_gives_its_interactions(shared_data):
     words = " ".join(unescape(re.sub(r"<[^>]+>", " ", html)).split())
     finding = "differences of the 2×2 designs were 1.05 [0.74, 1.37] (adj), 0.98 [0.74, 1.21] (np)"
     assert words.count(finding) == 2
-    assert "(slopes by participant (first, second, interaction), without correlations: 3;" in words
+    slopes = "structure, distance, structure:distance"
+    assert f"(slopes by participant ({slopes}), without correlations: 3;" in words
     assert "all 4 differed from 0 after Holm's correction" in words
     assert "adj non × matrix 1.05 [0.90, 1.20] 1.05 [0.74, 1.37]" in words
     assert "Not estimable: no participant judged both sides of a contrast." in words
