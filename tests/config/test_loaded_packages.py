@@ -21,20 +21,20 @@ MANAGE = """
 WEB = (
     MANAGE
     + """
-    amqp anyio backports.tarfile babel billiard botocore brotli celery certifi chardet charset-normalizer click
+    amqp anyio babel billiard botocore brotli celery certifi chardet charset-normalizer click
     cloudpickle django-filter fido2 granian httpx idna inflection jinja2 kombu lxml markdown-it-py
     markupsafe mdurl msgpack numpy pandas pillow psycopg psycopg-binary pyarrow pygments pyjwt
     python-dateutil python-dotenv pytz pyyaml qrcode requests scipy six threadpoolctl typing_extensions
     typst
-    tzlocal uritemplate urllib3 vine
+    tzlocal uritemplate urllib3 vine backports.tarfile
 """
 )
 WORKER = (
     MANAGE
     + """
-    amqp backports.tarfile billiard brotli celery click click-didyoumean click-plugins click-repl httpx idna kombu
+    amqp billiard brotli celery click click-didyoumean click-plugins click-repl httpx idna kombu
     markdown-it-py mdurl msgpack numpy prompt_toolkit psutil psycopg psycopg-binary pycparser pygments
-    pyjwt python-dateutil pyyaml six typing_extensions tzlocal vine wcwidth
+    pyjwt python-dateutil pyyaml six typing_extensions tzlocal vine wcwidth backports.tarfile
 """
 )
 CELERY = "-m celery -A config --quiet worker --concurrency 1 --without-gossip --without-mingle"
