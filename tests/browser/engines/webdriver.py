@@ -193,9 +193,10 @@ class Window:
                         if (!one) return null;
                         const before = one.getBoundingClientRect().top;
                         one.scrollIntoView({ block: "nearest", behavior: "instant" });
-                        const { x, y, width, height } = one.getBoundingClientRect();
                         const frame = () => new Promise(requestAnimationFrame);
-                        if (y !== before) await frame().then(frame); // Firefox clicks on what is painted
+                        // Firefox clicks on what is painted
+                        if (one.getBoundingClientRect().top !== before) await frame().then(frame);
+                        const { x, y, width, height } = one.getBoundingClientRect();
                         const [left, top] = [x + arguments[1] * width, y + height / 2];
                         return width && [Math.round(left), Math.round(top)] })()""",
             selector,
