@@ -8,8 +8,9 @@ set -euo pipefail
 folder=$(mktemp -d); trap 'rm -rf "$folder"' EXIT
 python3 -m venv "$folder/v"
 "$folder/v/bin/pip" install --quiet --no-deps psychopy==2025.2.4
-"$folder/v/bin/pip" install --quiet numpy==2.3.5 pandas==2.3.3 scipy==1.17.1 openpyxl==3.1.5 json-tricks==3.17.3 packaging pyyaml configobj six \
-  msgpack msgpack-numpy requests questplus==2023.1 xmlschema future pillow esprima javascripthon pyzmq freetype-py python-bidi arabic-reshaper setuptools==70.3.0
+"$folder/v/bin/pip" install --quiet numpy==2.3.5 pandas==2.3.3 scipy==1.17.1 openpyxl==3.1.5 json-tricks==3.17.3 packaging==26.4 pyyaml==6.0.4 configobj==5.0.9 six==1.17.0 \
+  msgpack==1.2.4 msgpack-numpy==0.4.8 requests==2.34.2 questplus==2023.1 xmlschema==4.3.2 future==1.0.0 pillow==13.0.0 esprima==4.0.1 \
+  javascripthon==0.13 pyzmq==27.3.0 freetype-py==2.5.1 python-bidi==0.6.12 arabic-reshaper==3.1.0 setuptools==70.3.0
 cd "$folder"
 printf 'condition,sentence,modulus\nNone,It rains.,100\nfull,NA,"1,000"\nfull,"[1, 2]",2\n' >conditions.csv
 HOME="$folder" "$folder/v/bin/python" -W ignore - <<'PYTHON'

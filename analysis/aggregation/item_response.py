@@ -70,13 +70,13 @@ def fit_item_response(responses: npt.ArrayLike, *, has_slopes: bool = False) -> 
     weights = np.exp(-(nodes**2) / 2)
     log_weights = np.log(weights / weights.sum())
 
-    def slopes_of(parameters: Floats) -> Floats:
+    def find_slopes(parameters: Floats) -> Floats:
         free: Floats = parameters[n_items:]
         return free if has_slopes else np.full(n_items, free[0])
 
     def deviance(parameters: Floats) -> tuple[float, Floats]:
         """Return minus the log-likelihood and its gradient in the intercepts and slopes."""
-        logit = parameters[None, :n_items] + nodes[:, None] * slopes_of(parameters)
+        logit = parameters[None, :n_items] + nodes[:, None] * find_slopes(parameters)
         joint = right @ logit.T - shown @ np.logaddexp(0.0, logit).T + log_weights
         marginal = scipy.special.logsumexp(joint, axis=1, keepdims=True)
         posterior = np.exp(joint - marginal)
@@ -92,7 +92,7 @@ def fit_item_response(responses: npt.ArrayLike, *, has_slopes: bool = False) -> 
     parameters: Floats = optimum.x
     if parameters[n_items:].sum() < 0:  # the mirrored solution
         parameters[n_items:] *= -1
-    intercept, slope = parameters[:n_items], slopes_of(parameters)
+    intercept, slope = parameters[:n_items], find_slopes(parameters)
     if np.abs(deviance(parameters)[1]).max() > 1e-2 or np.abs(slope).max() > LARGEST_SLOPE:
         return ItemResponse(nothing, nothing, nothing, nothing, -float(optimum.fun), "not_converged")
     difficulty = -intercept / slope

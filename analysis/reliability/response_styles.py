@@ -211,11 +211,11 @@ def _participant_slopes(rows: pd.DataFrame) -> list[dict[str, Any]]:
     codes, labels = group_codes(rows["participant"])
     n = np.bincount(codes, minlength=len(labels)).astype(float)
 
-    def centred(values: Floats) -> Floats:
+    def center(values: Floats) -> Floats:
         means: Floats = np.bincount(codes, weights=values) / n
         return values - means[codes]
 
-    x, y = (centred(rows[name].to_numpy(dtype=float)) for name in ("order", "value"))
+    x, y = (center(rows[name].to_numpy(dtype=float)) for name in ("order", "value"))
     spread = np.bincount(codes, weights=x * x)
     is_defined = (n >= FEWEST_TRIALS) & (spread > 1e-12)
     slope = np.divide(

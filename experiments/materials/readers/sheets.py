@@ -198,25 +198,25 @@ def json_records(document: Any) -> tuple[list[Any], str]:
         names, rows = document["columns"], document["data"]
         if isinstance(rows, list) and all(isinstance(row, list) and len(row) == len(names) for row in rows):
             return [dict(zip(map(str, names), row, strict=True)) for row in rows], "JSON by rows and columns"
-    lists = [name for name, cells in document.items() if _is_list_of(cells, dict)]
+    lists = [name for name, cells in document.items() if _is_list(cells, dict)]
     if len(lists) == 1:
         return document[lists[0]], f"JSON, the list {lists[0]!r}"
     cells = list(document.values())
-    if len(cells) > 1 and _is_list_of(cells, dict) and all(set(cell) == set(cells[0]) for cell in cells):
+    if len(cells) > 1 and _is_list(cells, dict) and all(set(cell) == set(cells[0]) for cell in cells):
         is_by_column, is_by_row = (all(name.isdigit() for name in names) for names in (cells[0], document))
         if is_by_column != is_by_row:
             columns = {name: [cell[row] for row in cells[0]] for name, cell in document.items()}
-            return (cells, "JSON by rows") if is_by_row else (_rows_of(columns), "JSON by columns")
-    if len(cells) > 1 and _is_list_of(cells, list) and len({len(cell) for cell in cells}) == 1:
-        return _rows_of(document), "JSON by columns"
+            return (cells, "JSON by rows") if is_by_row else (_to_rows(columns), "JSON by columns")
+    if len(cells) > 1 and _is_list(cells, list) and len({len(cell) for cell in cells}) == 1:
+        return _to_rows(document), "JSON by columns"
     return [document], "JSON"
 
 
-def _is_list_of(cells: Any, kind: type) -> bool:
+def _is_list(cells: Any, kind: type) -> bool:
     return isinstance(cells, list) and bool(cells) and all(isinstance(cell, kind) for cell in cells)
 
 
-def _rows_of(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+def _to_rows(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 

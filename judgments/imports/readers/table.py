@@ -318,7 +318,7 @@ def read_judgment_table(path: Path, options: SourceOptions, *, rows: Rows | None
         rows = long_rows(rows, options.people)
     if options.answers:
         names = answer_columns(rows, options.answers)
-        texts = _sentences_of(names) if "sentence" not in rows.frame.columns else []
+        texts = _find_sentences(names) if "sentence" not in rows.frame.columns else []
         rows = answer_rows(rows, names, items=texts, sentences=texts)
     return judgments_from_rows(rows, options, format="table")
 
@@ -362,13 +362,15 @@ def _without_repeated_answers(rows: Rows, options: SourceOptions) -> Rows:
     )
 
 
-def _sentences_of(names: Sequence[str]) -> list[str]:
+def _find_sentences(names: Sequence[str]) -> list[str]:
     """Return the sentences that column names of surveys contain, in brackets or beside the question; or none.
 
     Examples
     --------
-    >>> _sentences_of(["How good? [She left.]", "How good? [He leave.]"]), _sentences_of(["R[SQ1]", "R[SQ2]"])
-    (['She left.', 'He leave.'], [])
+    >>> _find_sentences(["How good? [She left.]", "How good? [He leave.]"])
+    ['She left.', 'He leave.']
+    >>> _find_sentences(["R[SQ1]", "R[SQ2]"])
+    []
     """
     brackets = [re.fullmatch(r".*\[(.+)\]", name, re.DOTALL) for name in names]
     texts = [match[1].strip() for match in brackets if match]
