@@ -32,7 +32,7 @@ TESTED = {
     *("study-participants-csv", "study-mturk-batch", "study-payments-csv", "study-deviations-csv"),
     *("study-history-csv", "lab-history-csv", "accounts-history-csv", "account-history-csv"),
     *("study-effects-csv", "study-multiverse-csv", "study-agreement-csv", "study-ratings-csv"),
-    *("study-leaderboard-csv", "api-mturk-batch", "api-judgments-csv"),
+    *("study-groups-csv", "study-leaderboard-csv", "api-mturk-batch", "api-judgments-csv"),
 }
 
 
@@ -45,7 +45,7 @@ def judged(task: str = "likert"):
     """A study in which everything that somebody else may write is a formula."""
     questions = [{"name": "dialect", "text": "Dialect?", "publish": True}]
     study = judged_study(
-        task=task, people=9, questionnaire=questions, materials=cast.material_set(task, texts=TEXTS)
+        task=task, people=10, questionnaire=questions, materials=cast.material_set(task, texts=TEXTS)
     )
     for number, row in enumerate(PresentationList.objects.filter(experiment=study)):
         PresentationList.objects.filter(pk=row.pk).update(label=evil(f"list{number}", number))
@@ -55,7 +55,10 @@ def judged(task: str = "likert"):
     )  # fmt: skip
     for number, person in enumerate(study.participants.order_by("pk")):
         person.pseudonym = evil(f"pseudonym{number}", number)  # of an imported file
-        person.background = {"dialect": evil("dialect", number), "several": [evil("several", number), "x"]}
+        person.background = {
+            "dialect": evil("dialect", number % 2 * 2),
+            "several": [evil("several", number), "x"],
+        }
         person.save()
         PlatformIdentity.objects.create(
             experiment=study, participant=person, recruiter="mturk",
@@ -121,6 +124,7 @@ def test_files_that_people_open_have_no_formula(client, task):
     client.force_login(cast.ada())
     pages = [
         *("participants.csv", "effects.csv", "multiverse.csv", "history.csv", "deviations.csv"),
+        "groups.csv",
         "agreement.csv" if task == "forced_choice" else "ratings.csv",
         f"releases/{release.number}/leaderboard.csv",
         *("campaigns/payments/accounting.csv", "campaigns/payments/accounting.csv?ids=yes"),
@@ -132,9 +136,10 @@ def test_files_that_people_open_have_no_formula(client, task):
             content = content_of(response)
             assert formulas_of(content) == [], page
             n_quoted[page] = content.count(b"WRITTEN BY")
-    assert n_quoted.pop("participants.csv") > 50 and n_quoted.keys() >= {"history.csv", "effects.csv"}
+    assert n_quoted.pop("participants.csv") > 50 and n_quoted["groups.csv"]
+    assert n_quoted.keys() >= {"history.csv", "effects.csv"}
     assert formulas_of(content_of(client.get(reverse("account-history-csv")))) == []
-    for figure in ("participants", "items", "response_times", "ratings"):
+    for figure in ("participants", "items", "response_times", "ratings", "group-effects", "item-functioning"):
         response = client.get(f"/studies/{study.slug}/figures/{figure}.csv")
         if response.status_code == 200:
             assert formulas_of(content_of(response)) == [], figure
