@@ -174,6 +174,38 @@ def _may_be_factor(cells: "pd.Series[str]", items: "pd.Series[str]") -> bool:
     return bool((cells.groupby(items).nunique() > 1).mean() >= 0.5)
 
 
+_LEAST_EVEN = 1 / 3  # number of the rarest level in an item / number of the most frequent one
+
+
+def balanced_columns(
+    cells: pd.DataFrame, items: "pd.Series[str]", *, people: "pd.Series[str]", values: "pd.Series[float]"
+) -> list[str]:
+    """Return the columns of judgments without sentences that look like factors.
+
+    Notes
+    -----
+    Such a column varies within most items, about evenly, and within most participants. In files with five
+    and more rows for each value, it does not follow from the judgment, as a label of the answer would.
+
+    Examples
+    --------
+    >>> cells = pd.DataFrame({"number": ["sg", "pl", "pl", "sg"], "group": ["x", "x", "y", "y"]})
+    >>> items, people = pd.Series(["1", "2", "1", "2"]), pd.Series(["a", "a", "b", "b"])
+    >>> balanced_columns(cells, items, people=people, values=pd.Series([5.0, 5.0, 2.0, 3.0]))
+    ['number']
+    """
+    names, is_small = [], len(values) < 5 * values.nunique()
+    for name in map(str, cells):
+        column = cells[name]
+        if not _may_be_factor(column, items) or (column.groupby(people).nunique() > 1).mean() < 0.5:
+            continue
+        counts = pd.crosstab(items, column)
+        is_even = counts.min(axis=1) >= _LEAST_EVEN * counts.max(axis=1)
+        if is_even.mean() >= 0.5 and (is_small or (column.groupby(values).nunique() > 1).any()):
+            names.append(name)
+    return names
+
+
 def half_mapped(
     sentences: pd.DataFrame,
     *,

@@ -23,6 +23,7 @@ from experiments.operation.job_runner import Run, enqueue, job
 from experiments.webhooks.events import emit
 from judgments.imports.readers import SourceOptions, read_judgments
 from judgments.imports.readers.base import Rows
+from judgments.imports.readers.materials import OpenFactor
 from judgments.imports.readers.presets import (
     HEAD_BYTES,
     PRESETS,
@@ -162,6 +163,8 @@ def describe_reading(
         prepared = prepare_upload(uploads, table=table)
     except OpenAnswer as error:
         return {"error": str(error), "file_columns": error.choices, "is_answer_open": True}
+    except OpenFactor as error:
+        return {"error": str(error), "file_columns": file_columns, "proposal": error.proposal}
     except BadInput as error:
         return {"error": str(error), "file_columns": file_columns}
     report_step("preparing the preview of")

@@ -9,7 +9,7 @@ from ipaddress import ip_interface
 import pandas as pd
 
 from analysis.text import plural
-from experiments.materials.schema import simple_name
+from experiments.materials.schema import mapped_columns, simple_name
 from judgments.imports.readers import JudgmentFile
 from judgments.imports.readers.cells import EMPTY
 from judgments.imports.readers.prolific import PROLIFIC_ID
@@ -43,6 +43,25 @@ _ABOUT_PERSON = re.compile(
     r"\bnombre (completo|y apellidos?)|\bpr[ée]nom\b|\bnom de famille|\b(votre|ton) nom\b|"
     r"\b(seu|teu|tuo|suo) nome\b|\bsobrenome|\bcognome|"
     r"\bfamilienname|\b(uw|je) naam\b|姓名|氏名|名前|성함|이름|\bимя\b|\bфамилия",
+    re.IGNORECASE,
+)
+_PHONE_WITHIN = re.compile(
+    r"(?<![\w.,-])(\+\d[\d ()/.-]{6,18}\d|\(\d{2,5}\)[ /-]?\d[\d /-]{4,12}\d|\d{3}[-. ]\d{3}[-. ]\d{4}|"
+    r"0\d{2,5}[ /-]\d[\d /-]{3,10}\d)(?![\w-])|"
+    r"\b(tele)?(phone|tel|mobile|cell|handy|whatsapp|telefon|tlf|móvil)\b\D{0,20}\d[\d ()/.-]{5,18}\d",
+    re.IGNORECASE,
+)
+_POSTAL = re.compile(
+    r"(?-i:\d+[A-Za-z]?,? ([A-Z\d][\w.'’-]* ){1,4})(street|st|avenue|ave|road|rd|lane|ln|drive|dr|boulevard|"
+    r"blvd|court|ct|terrace|square|crescent|close)\b.{0,80}|"
+    r"[^\W\d]([\w.-]| ){0,40}(stra(ß|ss)e|str\.?|weg|gasse|allee|platz|damm|ufer|straat|laan|gatan|vägen)"
+    r" ?\d+ ?[a-z]?\b.{0,80}|"
+    r"\d+ ?(bis|ter)?,? (rue|avenue|boulevard|place|chemin|allée|impasse) .{2,80}|"
+    r"(calle|c/|avenida|av\.|plaza|paseo|via|viale|piazza|rua|ulica|ul\.) ?[^\d]{2,40}\d+.{0,80}|"
+    r"(.{0,60}, ?)?p\.? ?o\.? ?box \d+.{0,80}|"
+    r"(?-i:(.{2,60}, ?)?(\d{5}|\d{4} ?[A-Z]{2}|[A-Z]-\d{4,5}) [A-Z][\w'’.-]+( [A-Z(][\w'’.()-]+){0,2})|"
+    r"(?-i:.{2,50} \d+ ?[a-z]?, ?\d{4} [A-Z][\w'’.-]+)|"
+    r"(?-i:(.{2,80}[, ])?[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2})|(?-i:.{5,80}, [A-Z]{2},? \d{5}(-\d{4})?)",
     re.IGNORECASE,
 )
 _NAME_COLUMNS = frozenset({"name", "names", "participant_name", "subject_name", "worker_name"})
@@ -138,6 +157,15 @@ def column_platform(column: str) -> str:
     return next((platform for platform, form in _ID_COLUMNS if form.search(name)), "")
 
 
+def _typed_kind(text: str) -> str:
+    """Return the kind of details that a typed answer holds, such as a telephone number among words."""
+    if not any(sign.isdigit() for sign in text):
+        return ""
+    if _PHONE_WITHIN.search(text):
+        return "phone"
+    return "postal address" if _POSTAL.fullmatch(" ".join(text.split())) else ""
+
+
 def personal_kind(column: str, cells: Iterable[str]) -> str:
     """Return the kind of personal details that a column holds; empty if it holds none.
 
@@ -148,8 +176,8 @@ def personal_kind(column: str, cells: Iterable[str]) -> str:
         return ""
     if _ABOUT_PERSON.search(re.sub(r"[_.]+", " ", column)):
         return "details of the person"
-    kinds = {value: id_platform(value) for value in values}
-    for kind in ("email", "ip", "phone"):
+    kinds = {value: id_platform(value) or _typed_kind(value) for value in values}
+    for kind in ("email", "ip", "phone", "postal address"):
         if kind in kinds.values():
             return kind
     for kind in ("prolific", "mturk", "connect", "qualtrics"):
@@ -161,6 +189,63 @@ def personal_kind(column: str, cells: Iterable[str]) -> str:
     ):
         return "name"
     return ""
+
+
+_QUESTIONS = re.compile(
+    r"\b(age|alter|edad|gender|sex|geschlecht|genero|género|sexe|education|schooling|degree|bildung|handedness|"
+    r"occupation|profession|beruf|nationality|ethnicity|race|dialect|bilingual|multilingual|"
+    r"year of birth|birth ?year|geburtsjahr|(mother|native|first|home) (tongue|language)s?|muttersprache|"
+    r"native lang|native english|languages? (spoken|known)|other languages?|l1|l2|country|"
+    r"(country|place) of (birth|residence)|hometown|home ?town|residence)\b",
+    re.IGNORECASE,
+)
+_NOT_ABOUT_PERSON = re.compile(r"\b(item|sentence|stimulus|stim|verb|noun|subject|object|prime|target)\b")
+
+
+def with_background(read: JudgmentFile) -> JudgmentFile:
+    """Keep columns about the person with participants, where they have one value for each, and name them."""
+    factors = mapped_columns(str(read.mapping.get("condition", "")), [])
+    named = [
+        name
+        for name in read.extra
+        if name not in factors
+        and _QUESTIONS.search(words := re.sub(r"[\W_]+", " ", re.sub(r"([a-z])([A-Z])", r"\1 \2", name)))
+        and not _NOT_ABOUT_PERSON.search(words.casefold())
+    ]
+    if not named:
+        return read
+    people = read.judgments["session"].map(read.sessions.set_index("session")["participant"])
+    moved, varying = {}, []
+    for name in named:
+        answers = pd.DataFrame({"person": people, "answer": read.judgments[f"extra:{name}"]})
+        answers = answers[answers["answer"] != ""].drop_duplicates()
+        n_answers = answers["person"].value_counts()
+        if (n_answers == 1).all():
+            moved[name] = dict(zip(answers["person"], answers["answer"], strict=True))
+        elif (n_answers == 1).mean() > 0.5:  # else it is a property of the sentences
+            varying.append(name)
+    backgrounds = [
+        {
+            **{name: by_person[person] for name, by_person in moved.items() if person in by_person},
+            **(own or {}),
+        }
+        for person, own in zip(read.participants["participant"], read.participants["background"], strict=True)
+    ]
+    notes = [f"{', '.join(moved)}: one value for each participant, kept with participants"] if moved else []
+    warnings = [
+        f"{', '.join(varying)}: named like questions about the person, but with several answers of one "
+        "participant; kept with trials. --map background.NAME=COLUMN keeps the first answer."
+    ]
+    return replace(
+        read,
+        judgments=read.judgments.drop(columns=[f"extra:{name}" for name in moved]),
+        extra=tuple(name for name in read.extra if name not in moved),
+        participants=read.participants.assign(
+            background=pd.Series(backgrounds, index=read.participants.index, dtype=object)
+        ),
+        notes=(*read.notes, *notes),
+        warnings=(*read.warnings, *(warnings if varying else ())),
+    )
 
 
 def without_personal(read: JudgmentFile, *, keep_names: bool = False) -> JudgmentFile:

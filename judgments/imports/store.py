@@ -28,7 +28,7 @@ from experiments.studies.creation import find_experiment, free_slug
 from experiments.studies.lifecycle import document_sha256
 from judgments.imports.insert import insert_sessions, known_names, update_demographics
 from judgments.imports.matching import match, warn_of_inversion
-from judgments.imports.personal import without_personal
+from judgments.imports.personal import with_background, without_personal
 from judgments.imports.readers import JudgmentFile
 from judgments.imports.readers.base import refuse_control_characters
 from judgments.imports.readers.materials import create_materials
@@ -117,7 +117,7 @@ def prepare(
     """
     title, study = _study(experiment, among)
     refuse_control_characters(read)
-    read = without_personal(read, keep_names=keep_names)
+    read = with_background(without_personal(read, keep_names=keep_names))
     if study is not None:
         _refuse_unfit(study, read, materials)
         materials = materials or study.materials

@@ -16,7 +16,7 @@ from experiments.intake.uploads import (
     save_uploads,
 )
 from experiments.materials.encoding import InferredEncoding
-from experiments.materials.schema import recognize_columns
+from experiments.materials.schema import JOINT, recognize_columns
 from experiments.models import Experiment, Job, Lab, MaterialSet, Upload
 from experiments.pages.access import AuthenticatedRequest
 from experiments.pages.forms import LanguageInput
@@ -35,7 +35,7 @@ from judgments.imports.readers import FORMATS
 from judgments.imports.readers.cells import TASKS
 from judgments.imports.readers.presets import PRESETS
 from judgments.imports.readers.registry import format_labels
-from judgments.imports.readers.table import OPTIONS, TABLE_FIELDS
+from judgments.imports.readers.table import OPTIONS, SEVERAL, TABLE_FIELDS
 from judgments.imports.repeats import REPEATS
 
 FORMAT_LABELS = {
@@ -189,19 +189,23 @@ class MappingForm(forms.Form):
         columns: Sequence[str],
         mapping: dict[str, str],
         fields: Sequence[str],
+        proposal: str = "",
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
         for name, field in ((name, TABLE_FIELDS[name]) for name in fields):
-            if name == OPTIONS:
+            if name in SEVERAL:
                 self.fields[name] = forms.CharField(
                     max_length=1000,
                     required=False,
                     initial=mapping.get(name, ""),
-                    help_text=f"{field.meaning} Empty: the numbered columns.",
+                    help_text=f"{field.meaning} Empty: the numbered columns."
+                    if name == OPTIONS
+                    else field.meaning,
                 )
                 continue
-            names = dict.fromkeys([*columns, *([mapping[name]] if name in mapping else [])])
+            proposed = [proposal] if proposal and name == "condition" else []
+            names = dict.fromkeys([*columns, *proposed, *([mapping[name]] if name in mapping else [])])
             self.fields[name] = forms.ChoiceField(
                 choices=[("", "not in the file"), *((column, column) for column in names)],
                 required=False,
@@ -241,15 +245,20 @@ def mapping_form(
     detected: dict[str, str],
     *,
     fields: Sequence[str] = tuple(TABLE_FIELDS),
+    proposal: str = "",
 ) -> MappingForm | None:
     """The mapping as chosen or detected; None where the format has none or the file cannot be read."""
     if columns is None:
         return None
-    chosen = {
-        field: column for field, column in (upload.options.get("mapping") or {}).items() if column in columns
+    sent = upload.options.get("mapping") or {}
+    chosen = {field: column for field, column in sent.items() if column in columns}
+    joined = {
+        field: column
+        for field, column in sent.items()
+        if column not in columns and column and {*column.split(JOINT)} <= {*columns}
     }
-    mapping = detected or recognize_columns(columns, TABLE_FIELDS, mapping=chosen)
-    return MappingForm(columns=columns, mapping=mapping, fields=fields)
+    mapping = detected or recognize_columns(columns, TABLE_FIELDS, mapping=chosen) | joined
+    return MappingForm(columns=columns, mapping=mapping, fields=fields, proposal=proposal)
 
 
 class JudgmentsWizard(UploadWizard):
@@ -326,7 +335,9 @@ class JudgmentsWizard(UploadWizard):
         guess = {"label": FORMAT_LABELS[format], "reason": reason} if reason else None
         if "error" in reading:
             fields = ("value",) if reading.get("is_answer_open") else tuple(TABLE_FIELDS)
-            mapping = mapping_form(uploads[0], file_columns, {}, fields=fields)
+            mapping = mapping_form(
+                uploads[0], file_columns, {}, fields=fields, proposal=reading.get("proposal", "")
+            )
             return {"error": reading["error"], "guess": guess, "mapping": mapping}
         inferred = (InferredEncoding(**row) for row in reading["inferred"])
         return {

@@ -25,6 +25,8 @@ FORMATS = (
     "potato",
 )
 
+ATTRIBUTE = "attribute"  # field of several columns: they are stated to be no factors
+
 #: Columns of ``JudgmentFile.judgments`` with their defaults.
 TRIAL_DEFAULTS: Mapping[str, Any] = {
     "session": "",

@@ -8,11 +8,11 @@ from analysis.errors import BadInput
 from analysis.text import plural
 from experiments.materials.checks import normalize_text
 from experiments.materials.collection import Materials, Source, pair_frame, sentence_frame
-from experiments.materials.factors import MOST_LEVELS, factor_name
+from experiments.materials.factors import MOST_LEVELS, balanced_columns, factor_name, half_mapped
 from experiments.materials.findings import Finding, list_rows
 from experiments.materials.pairing import pair_conditions
-from experiments.materials.schema import ACCEPTABLE, UNACCEPTABLE, mapped_columns
-from judgments.imports.readers.base import JudgmentFile
+from experiments.materials.schema import ACCEPTABLE, JOINT, UNACCEPTABLE, mapped_columns
+from judgments.imports.readers.base import ATTRIBUTE, JudgmentFile
 
 #: Kinds of trial whose sentences are materials; practice, catch and anchor trials keep theirs with the trial.
 OF_MATERIALS = ("target", "filler")
@@ -32,9 +32,7 @@ def create_materials(read: JudgmentFile) -> tuple[JudgmentFile, Materials]:
     read = _with_expected_conditions(read, in_materials)
     trials = read.judgments if in_materials.all() else read.judgments[in_materials]
     labelled = (
-        _named_pairs(trials, read.file)
-        if read.task == "forced_choice"
-        else _named_sentences(trials, read.file)
+        _named_pairs(trials, read.file) if read.task == "forced_choice" else _named_sentences(trials, read)
     )
     names = {}
     for column in ("item", "sentence_id", "pair_id", "good_id", "bad_id"):
@@ -156,7 +154,8 @@ def _of_pairs(trials: pd.DataFrame, read: JudgmentFile) -> Materials:
     )
 
 
-def _named_sentences(trials: pd.DataFrame, file: str) -> pd.DataFrame:
+def _named_sentences(trials: pd.DataFrame, read: JudgmentFile) -> pd.DataFrame:
+    file = read.file
     stated_item = trials["item"].where(trials["item"] != "", trials["sentence_id"])
     item = stated_item
     nameless = item == ""
@@ -173,11 +172,72 @@ def _named_sentences(trials: pd.DataFrame, file: str) -> pd.DataFrame:
         numbers = {text: f"s{number}" for number, text in enumerate(texts.unique(), start=1)}
         item = item.where(~nameless, trials["text"].map(numbers))
     item = _apart_by_group(trials, item)
+    _ask_about_factors(trials.assign(item=item)[~nameless], read)
     several = item.map(trials["condition"].groupby(item).nunique()) > 1
     labels = item.where(~several, item + ":" + trials["condition"])
     sentence = _apart_by_group(trials, trials["sentence_id"]).where(trials["sentence_id"] != "", labels)
     trials = trials.assign(stated_item=stated_item)
     return _apart_by_text(trials.assign(item=item, sentence_id=sentence), file)
+
+
+class OpenFactor(BadInput):
+    """Which columns are factors is to be said; ``proposal`` is the condition that they would make."""
+
+    def __init__(self, message: str, *, file: str, row: int, proposal: str, remedy: str = "") -> None:
+        super().__init__(message, file=file, row=row, remedy=remedy)
+        self.proposal = proposal
+
+
+def _ask_about_factors(trials: pd.DataFrame, read: JudgmentFile) -> None:
+    """Ask about columns that vary within items and conditions and are neither a factor nor stated as none."""
+    trials = trials[(trials["kind"] == "target") & (trials["sentence_id"] == "")]
+    mapped = mapped_columns(str(read.mapping.get("condition", "")), [])
+    attributes = mapped_columns(str(read.mapping.get(ATTRIBUTE, "")), [])
+    free = [name for name in read.extra if name not in {*mapped, *attributes}]
+    if not free or trials.empty:
+        return
+    if (trials["text"] != "").any():
+        _ask_about_texts(trials, free, mapped, read.file)
+    else:
+        _ask_about_levels(trials, free, mapped, read)
+
+
+def _ask_about_texts(trials: pd.DataFrame, free: list[str], mapped: list[str], file: str) -> None:
+    """Ask where texts of one item and condition differ, and columns of the file tell them apart."""
+    cell = ["item", "condition", "text"]
+    texts = trials.drop_duplicates(cell)
+    if not texts.duplicated(cell[:2]).any():
+        return
+    columns = [f"extra:{name}" for name in free]
+    n_values = trials[columns].groupby([trials[name] for name in cell], sort=False).nunique().max()
+    of_texts = [name for name in free if n_values[f"extra:{name}"] == 1]
+    cells = texts[[f"extra:{name}" for name in of_texts]].set_axis(of_texts, axis=1)
+    attributes = pd.Series(cells.to_dict("records"), index=texts.index, dtype=object)
+    sentences = texts.assign(is_filler=False, file=file, attributes=attributes)
+    for finding in half_mapped(sentences, condition=mapped, expected="", attributes=[], has_items=True):
+        proposal = JOINT.join([*mapped, *finding.ids])
+        raise OpenFactor(finding.message, file=file, row=finding.row or 0, proposal=proposal)
+
+
+def _ask_about_levels(trials: pd.DataFrame, free: list[str], mapped: list[str], read: JudgmentFile) -> None:
+    """Ask about columns of a file without texts that look like factors: they vary evenly within items."""
+    people = trials["session"].map(read.sessions.set_index("session")["participant"])
+    cells = trials[[f"extra:{name}" for name in free]].set_axis(free, axis=1)
+    names = balanced_columns(
+        cells, trials["item"] + "\0" + trials["condition"], people=people, values=trials["value"]
+    )
+    if names:
+        listed, proposal = ", ".join(map(repr, names)), JOINT.join([*mapped, *names])
+        verb = "varies" if len(names) == 1 else "vary"
+        raise OpenFactor(
+            f"{listed} {verb} within items, and the file has no sentences: "
+            "judgments of different conditions would be those of one sentence.",
+            file=read.file,
+            row=int(trials["row"].iloc[0]),
+            proposal=proposal,
+            remedy=f"Map condition={proposal}, or state with attribute={JOINT.join(names)} that this is no "
+            "factor.",
+        )
 
 
 def _apart_by_group(trials: pd.DataFrame, item: pd.Series) -> pd.Series:
@@ -208,12 +268,14 @@ def _apart_by_text(trials: pd.DataFrame, file: str) -> pd.DataFrame:
     in_conditions = is_ambiguous & (trials["item"].map(n_sentences) > 1)
     if in_conditions.any():
         names = trials.loc[in_conditions, "sentence_id"]
+        two = [f"{text[:60]!r}" for text in wordings.loc[wordings["sentence"] == names.iloc[0], "text"][:2]]
         raise BadInput(
             f"{plural(names.nunique(), 'sentence')} of one item and condition, or of one id, and different "
             f"texts: {_list_names(names)}; they are in {list_rows(trials.loc[in_conditions, 'row'])}.",
             file=file,
             row=int(trials.loc[in_conditions, "row"].iloc[0]),
-            remedy="Map what tells them apart: --map item=phenomenon+item, or sentence_id.",
+            remedy=f"If {' and '.join(two)} are one sentence, correct its spelling; else map what tells "
+            "them apart: --map item=phenomenon+item, or sentence_id.",
         )
     numbers = dict(zip(wordings["sentence"] + "\0" + wordings["text"], number.astype(str), strict=True))
     suffix = (trials["sentence_id"] + "\0" + text).map(numbers).fillna("1")

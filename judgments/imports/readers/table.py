@@ -55,6 +55,7 @@ from judgments.imports.readers.answers import (
     stated_task,
 )
 from judgments.imports.readers.base import (
+    ATTRIBUTE,
     JudgmentFile,
     Rows,
     SourceOptions,
@@ -169,6 +170,7 @@ _FIELDS = (
     ),
     Field("submission_status", "Decision of the platform: approved, rejected, ….", ("assignmentstatus",)),
     Field("session_status", "State of the session: complete, abandoned, …."),
+    Field(ATTRIBUTE, "Columns that vary within items and are no factors, joined by +."),
 )
 TABLE_FIELDS: dict[str, Field] = {field.name: field for field in _FIELDS}
 
@@ -295,6 +297,7 @@ _JOINT = ":"
 _TOP_CHARACTERS = 64 * 1024  # among which the first rows are
 _JUDGED = {"item", "sentence_id", "sentence", "pair_id", "good"}
 OPTIONS = "options"  # field of several columns, which patterns may name
+SEVERAL = (OPTIONS, ATTRIBUTE)  # fields of several columns, which stay columns of their own
 #: Columns that identify a person; they are never stored.
 NEVER_KEPT = frozenset({"ip", "ip_address", "ipaddress", "email", "e_mail", "phone"})
 
@@ -440,7 +443,11 @@ def judgments_from_rows(
     """Convert rows to judgments; ``clues`` are what the tool states about the answers."""
     rows = replace(rows, frame=select_rows(rows.frame, options.where, file=rows.file))
     refuse_empty(rows.frame, file=rows.file, remedy="Give one judgment per row.")
-    plain = {name: column for name, column in options.mapping.items() if name != OPTIONS}
+    plain = {name: column for name, column in options.mapping.items() if name not in SEVERAL}
+    attributes = {name: column for name, column in options.mapping.items() if name == ATTRIBUTE and column}
+    stated = [part for column in attributes.values() for part in mapped_columns(column, [])]
+    if absent := [part for part in stated if part not in rows.frame.columns]:
+        raise MissingColumns(absent, existing=list(map(str, rows.frame.columns)), file=rows.file)
     frame, mapping, joined = _join_columns(rows, plain)
     columns, remarks = _recognize(frame, mapping, joined, rows.file)
     if options.mapping.get(OPTIONS):
@@ -499,7 +506,7 @@ def judgments_from_rows(
         scale=read.scale,
         extra=extra,
         description=rows.description,
-        mapping=columns,
+        mapping=columns | attributes,
         notes=(*rows.notes, *read.notes, *notes),
         warnings=(*warnings, *read.warnings, *remarks, *_blank_items(frame, columns)),
         inferred=rows.inferred,

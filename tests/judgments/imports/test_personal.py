@@ -183,3 +183,59 @@ def test_words_that_are_codes_are_kept_on_request_and_stored_decisions_stand(imp
     imported(table(["kebu", "mopo"]), "--format", "table", "--keep-names")
     assert Participant.objects.count() == 3
     assert PlatformIdentity.objects.get().external_id == "mopo"
+
+
+def test_columns_about_the_person_are_kept_with_the_participant(imported):
+    head = "participant,item,condition,sentence,rating,Age,nativeLanguage,noun_gender,L1,subject_age"
+    rows = [
+        f"p{person},{n},{condition},S {n} {condition}.,{value},{20 + person},Dutch,{condition},"
+        f"{'nl' if person or n else 'en'},{n}"
+        for person in range(3)
+        for n in range(2)
+        for condition, value in (("a", 6), ("b", 2))
+    ]
+    said = imported("\n".join([head, *rows]), "--format", "table")
+    assert "note: Age, nativeLanguage: one value for each participant, kept with participants" in said
+    assert "stored with participants: Age, nativeLanguage" in said
+    assert "warning: L1: named like questions about the person, but with several answers" in said
+    assert Participant.objects.get(pseudonym="p1").background == {"Age": "21", "nativeLanguage": "Dutch"}
+    assert set(Trial.objects.first().attributes) == {"noun_gender", "L1", "subject_age"}
+
+
+def test_a_factor_between_participants_stays_with_the_trials(imported):
+    text = table(["p1", "p2"]).replace("rating\n", "rating,country\n")
+    lines = [line + (",x" if line.startswith('"p1') else ",y") for line in text.splitlines()[1:]]
+    text = "\n".join([text.splitlines()[0], *lines])
+    said = imported(text, "--format", "table", "--map", "condition=condition+country")
+    assert "stored with each trial: condition, country" in said
+
+
+def test_addresses_and_telephone_numbers_typed_in_answers_are_personal():
+    for text in (
+        "12 Main Street, Springfield",
+        "221B Baker Street, London NW1 6XE",
+        "Hauptstraße 5, 10115 Berlin",
+        "5 rue de la Paix, 75002 Paris",
+        "Calle Mayor 3, Madrid",
+        "123 Elm St, Ithaca, NY 14850",
+        "Keizersgracht 1, 1015 AB Amsterdam",
+        "PO Box 123, Ithaca",
+    ):
+        assert personal_kind("comments", ["no", text]) == "postal address", text
+    for text in (
+        "my number is 555-123-4567",
+        "call me at 0171 2345678",
+        "Tel.: 089/123456",
+        "+49 (0)89 1234 5678",
+    ):
+        assert personal_kind("comments", ["no", text]) == "phone", text
+    for text in (
+        "5 dogs ran down the street",
+        "I lived in Berlin 5 years",
+        "2024-01-01 10:00:00",
+        "1200 Words Read",
+        "Mozilla/5.0 (X11; Linux x86_64)",
+        "I have 10 cats, 1990 Dogs",
+        "0.12345678",
+    ):
+        assert personal_kind("comments", [text]) == "", text

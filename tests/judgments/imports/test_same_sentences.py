@@ -64,12 +64,65 @@ def test_texts_of_one_item_without_conditions_are_distinguished(table):
     assert any("told_apart" in warning for warning in report["warnings"])
 
 
+FACTORIAL = [
+    f"p{person},{item},{structure},{distance},{text} {structure} {distance}.,{value}"
+    for person in (1, 2)
+    for item, text in ((1, "One"), (2, "Two"))
+    for structure, distance, value in (
+        ("non", "near", 7),
+        ("non", "far", 6),
+        ("isl", "near", 5),
+        ("isl", "far", 1),
+    )
+]
+
+
+def factorial_table(*, has_texts=True):
+    rows = ["participant,item,structure,distance,sentence,value", *FACTORIAL]
+    cut = [",".join(part for n, part in enumerate(row.split(",")) if n != 4) for row in rows]
+    return "\n".join(rows if has_texts else cut) + "\n"
+
+
+def test_an_unmapped_factor_is_asked_about_with_and_without_texts(table):
+    for has_texts in (True, False):
+        path = table(factorial_table(has_texts=has_texts))
+        for given in ((), ["condition=structure"]):
+            with pytest.raises(CommandError, match=r"row 2: .* Map condition=structure\+distance"):
+                imported(path, experiment="none", map=given)
+        assert not Experiment.objects.filter(slug="none").exists()
+        mapped = imported(path, experiment=f"f{has_texts}", map=["condition=structure+distance"])
+        assert mapped["finding_counts"].get("told_apart", 0) == 0
+        study = Experiment.objects.get(slug=mapped["experiment"])
+        assert study.materials.sentences.count() == 8 and study.materials.items.count() == 2
+        stated = imported(path, experiment=f"a{has_texts}", map=["attribute=structure+distance"])
+        assert stated["kept_with_trials"][:2] == ["structure", "distance"]
+    with pytest.raises(CommandError, match="missing column nothing"):
+        imported(path, map=["attribute=nothing"])
+
+
+def test_columns_that_are_no_factors_are_not_asked_about(table):
+    rows = [
+        f"p{person},{item},{item} {condition}.,{condition},{value},{'yes' if value > 3 else 'no'},"
+        f"L{person % 2},{(person + item) % 5 == 0}"
+        for person in range(10)
+        for item in range(4)
+        for condition, value in ([("a", 6)] if (person + item) % 2 else [("b", 2)])
+    ]
+    head = "participant,item,sentence,condition,value,said,version,focus_lost"
+    assert imported(table("\n".join([head, *rows])))["added"]["judgments"] == 40
+    bare = [",".join(part for n, part in enumerate(row.split(",")) if n != 2) for row in [head, *rows]]
+    assert imported(table("\n".join(bare)), experiment="bare")["added"]["judgments"] == 40
+
+
 def test_texts_of_one_item_and_condition_are_refused_with_all_rows_and_the_remedy(table):
     text = (
         "participant,item,condition,sentence,value\n"
         "a,1,x,One.,5\na,1,y,Two.,2\nb,1,x,Another.,6\nb,1,y,Yet another.,3\n"
     )
-    with pytest.raises(CommandError, match=r"different texts.*rows 2, 3, 4, 5.*--map item=phenomenon\+item"):
+    with pytest.raises(
+        CommandError,
+        match=r"different texts.*rows 2, 3, 4, 5.*'One.' and 'Another.'.*--map item=phenomenon\+item",
+    ):
         imported(table(text))
     assert not Experiment.objects.exists()
 

@@ -171,3 +171,25 @@ def test_read_again_keeps_everything_that_was_chosen(ada):
         sent = sent_by_browser(ada.get(address).content.decode(), "reading")
         ada.post(address, {**sent, "action": "again"})
         assert ada.get(address).context["report"] == first.context["report"]
+
+
+def test_the_page_asks_about_a_factor_that_is_not_mapped(ada):
+    rows = [
+        f"p{person},{item},{number},{tense},{item} {number} {tense}.,{value}"
+        for person in (1, 2)
+        for item in (1, 2)
+        for number, tense, value in (("sg", "past", 6), ("sg", "now", 5), ("pl", "past", 3), ("pl", "now", 1))
+    ]
+    text = "\n".join(["participant,item,number,tense,sentence,rating", *rows])
+    for chosen in ({"map-condition": "number+tense"}, {"map-attribute": "number+tense"}):
+        address = send(ada, text).url
+        page = ada.get(address)
+        assert "Map condition=number+tense" in page.context["error"]
+        form = sent_by_browser(page.content.decode(), "reading")
+        assert ("number+tense", "number+tense") in page.context["mapping"].fields["condition"].choices
+        assert {*form["map-condition"], *form["map-attribute"]} == {""}
+        ada.post(address, {**form, **chosen, "action": "again"})
+        again = ada.get(address)
+        assert again.context["report"]["columns"].items() >= {(key[4:], col) for key, col in chosen.items()}
+        kept = sent_by_browser(again.content.decode(), "reading")
+        assert all(kept[name] in (column, [column]) for name, column in chosen.items())
