@@ -2,7 +2,9 @@
 
 from django.urls import include, path
 
-from judgments.api import launch_views, views
+from judgments.api import launch_views, participant_views, payment_views, views
+
+S = "studies/<slug:slug>/"
 
 urlpatterns = [
     path("sessions/", include("judgments.api.session_urls")),
@@ -27,4 +29,18 @@ urlpatterns = [
     ),
     path("studies/<slug:slug>/judgments/", views.JudgmentViews.as_view(), name="api-judgments"),
     path("studies/<slug:slug>/mturk-batch.csv", views.MturkBatchCsv.as_view(), name="api-mturk-batch"),
+    path(f"{S}delete/", participant_views.DeleteView.as_view(), name="api-delete"),
+    path(f"{S}participants/", participant_views.ParticipantViews.as_view(), name="api-participants"),
+    path(f"{S}participants/check/", participant_views.CheckView.as_view(), name="api-check"),
+    path(f"{S}participants/<int:pk>/erase/", participant_views.EraseView.as_view(), name="api-erase"),
+    path(
+        f"{S}participants/<int:pk>/data/", participant_views.PersonDataView.as_view(), name="api-person-data"
+    ),
+    path(f"{S}purge-date/", participant_views.PurgeDateView.as_view(), name="api-purge-date"),
+    path(f"{S}flags/", participant_views.FlagViews.as_view(), name="api-flags"),
+    path(f"{S}flags/lift/", participant_views.FlagLiftView.as_view(), name="api-flags-lift"),
+    path(f"{S}flags/<int:pk>/", participant_views.FlagView.as_view(), name="api-flag"),
+    path(f"{S}payments/", payment_views.PaymentViews.as_view(), name="api-payments"),
+    path(f"{S}payments/<int:pk>/undo/", payment_views.PaymentUndoView.as_view(), name="api-payment-undo"),
+    path(f"{S}sessions/<int:pk>/payments/", payment_views.SessionPaymentView.as_view(), name="api-pay"),
 ]

@@ -17,6 +17,7 @@ from tests.routes import path_of, routes
 
 pytestmark = pytest.mark.django_db
 READ, WRITE, PEOPLE = ("read",), ("write",), ("read", "people")
+HANDLE_PEOPLE, PAY = ("write", "people"), ("write", "money")
 EVERY = {"read", "write", "people", "money"}
 METHODS = ("get", "post", "put", "patch", "delete")
 #: Scopes of each method of each address. Further scopes of some requests have tests of their own below:
@@ -39,6 +40,18 @@ SCOPES = {
     "api-pause": {"post": WRITE},
     "api-close": {"post": WRITE},
     "api-round-start": {"post": WRITE},
+    "api-delete": {"post": HANDLE_PEOPLE},
+    "api-participants": {"get": PEOPLE},
+    "api-check": {"post": HANDLE_PEOPLE},
+    "api-erase": {"post": HANDLE_PEOPLE},
+    "api-person-data": {"post": HANDLE_PEOPLE},
+    "api-purge-date": {"put": HANDLE_PEOPLE},
+    "api-flags": {"post": HANDLE_PEOPLE},
+    "api-flags-lift": {"post": HANDLE_PEOPLE},
+    "api-flag": {"delete": HANDLE_PEOPLE},
+    "api-payments": {"get": ("read", "money"), "post": PAY},
+    "api-payment-undo": {"post": PAY},
+    "api-pay": {"post": PAY},
     "api-material-uploads": {"post": WRITE},
     "api-material-upload": {"get": READ, "patch": WRITE, "delete": WRITE},
     "api-material-import": {"post": WRITE},
