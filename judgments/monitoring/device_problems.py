@@ -10,7 +10,7 @@ from judgments.sessions.payload import STORAGE
 
 NO_ENGINE, MISSING_GLYPHS = "no_engine", "missing_glyphs"
 LABELS = {
-    NO_ENGINE: "Answered by the plain form: the trial engine did not start",
+    NO_ENGINE: "Plain form shown: the trial engine did not start",
     STORAGE: "Browser storage failed or did not respond",
     MISSING_GLYPHS: "Signs of a stimulus missing from the device's fonts",
     "back": "Trial reached by Back or Forward",

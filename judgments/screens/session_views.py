@@ -115,9 +115,9 @@ def _record_failure(session: Session, failure: PluginFailure) -> None:
         SessionEvent.objects.create(session=session, kind=PLUGIN_FAILURE, details={"reason": str(failure)})
 
 
-def _record_missing_engine(request: HttpRequest, session: Session) -> None:
-    """Store once for each session why a plain form answers although the task has a script."""
-    reason = "".join(filter(str.isprintable, request.POST.get("no_engine", "")[:MAX_REASON_CHARACTERS]))
+def _record_missing_engine(request: HttpRequest, session: Session, reason: str) -> None:
+    """Store once for each session why the plain form is there although the task has a script."""
+    reason = "".join(filter(str.isprintable, reason[:MAX_REASON_CHARACTERS]))
     if reason and not session.events.filter(kind=NO_ENGINE).exists():
         details = {"reason": reason, "browser": engine_name(request.headers.get("User-Agent", ""))}
         SessionEvent.objects.create(session=session, kind=NO_ENGINE, details=details)
@@ -254,7 +254,7 @@ def submit_answer(request: HttpRequest, session: Session, public_id: str) -> Htt
         return not_found(request)
     response = load_protocol(session.version).task.read_response(request.POST)[:MAX_RESPONSE_CHARACTERS]
     receipt = record_answers(session.token, [SentAnswer(public_id, response, timing={"no_rt": True})])
-    _record_missing_engine(request, session)
+    _record_missing_engine(request, session, request.POST.get("no_engine", ""))
     if receipt.refused:
         step = replace(next_step(session), screen="trial", trial=trial)
         refusal = receipt.refused[0]
@@ -263,6 +263,16 @@ def submit_answer(request: HttpRequest, session: Session, public_id: str) -> Htt
     if receipt.is_complete:
         session.status = Session.Status.COMPLETE
     return redirect("session", token=session.token)
+
+
+@in_session
+def report_plain_form(request: HttpRequest, session: Session) -> HttpResponse:
+    """Store why the page shows its plain form; requested as a picture, which needs no script."""
+    if not session.is_final:
+        _record_missing_engine(request, session, request.GET.get("reason", ""))
+    response = HttpResponse(status=204)
+    add_never_cache_headers(response)
+    return response
 
 
 @in_session

@@ -15,6 +15,7 @@ from judgments.screens.session_views import (
     next_participant,
     questions,
     quiz,
+    report_plain_form,
     submit_answer,
     training,
     withdraw,
@@ -52,6 +53,7 @@ urlpatterns = [
     path("s/<str:token>/withdraw/", withdraw, name="session-withdraw"),
     path("s/<str:token>/continue/", continue_session, name="session-continue"),
     path("s/<str:token>/trials/<str:public_id>/", submit_answer, name="session-answer"),
+    path("s/<str:token>/plain-form/", report_plain_form, name="session-plain-form"),
     path("s/<str:token>/next/", next_participant, name="session-next"),
     path("s/<str:token>/leave/", leave_session, name="session-leave"),
 ]

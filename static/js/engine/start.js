@@ -11,7 +11,8 @@ import { Sender } from "./sender.js";
 import { followSender } from "./status.js";
 import { takeOver } from "./tabs.js";
 
-const PLAN_MS = 20_000; // the plain form can be answered meanwhile, and stays where the plan takes longer
+// The plain form can be answered meanwhile, and stays where the plan takes longer.
+const [PLAN_MS, LEAVING_MS] = [20_000, 1000];
 
 async function findPlan(url, sender) {
   const here = document.getElementById("plan"); // the first trial's page brings it, and that after a form
@@ -78,12 +79,17 @@ async function start(form) {
   if (form) await takeTrialsOver(form, { session, queue, sender });
 }
 
-// What the page's own form says to the server of why it is used.
+// What the page's own form says to the server of why it is used. A failure is reported without an answer too, after a
+// moment in which a page that is left, and whose requests fail for that, is gone.
 const form = document.querySelector("[data-script]:not([data-script=''])");
-const setReason = (reason) => form?.elements?.no_engine && (form.elements.no_engine.value = reason);
+const field = form?.elements?.no_engine;
 
-setReason("not_ready");
+if (field) field.value = "not_ready";
 start(form).catch((error) => {
-  setReason(`${error.name}: ${error.message}`.slice(0, 200));
+  if (field) {
+    field.value = `${error.name}: ${error.message}`.slice(0, 200);
+    const address = `${field.dataset.report}?reason=${encodeURIComponent(field.value)}`;
+    setTimeout(() => (new Image().src = address), LEAVING_MS); // as plain_form.js does
+  }
   throw error;
 });

@@ -205,6 +205,7 @@ def test_a_whole_session_of_plain_forms_by_keys_without_scripts(task, engine, wi
     sends = cycle(["Enter", "Tab Enter", "Tab Space"])
 
     def answer() -> None:
+        window.until(SessionEvent.objects.filter(kind="no_engine", details__reason="no_script").exists)
         if task == "best_worst":
             reach(window, "tr:first-child input[name=best]")
             window.press("Space")
@@ -224,7 +225,7 @@ def test_a_whole_session_of_plain_forms_by_keys_without_scripts(task, engine, wi
     walk(window, answer)
     judgments = complete("form")
     assert all(judgment.rt_ms is None and judgment.timing["no_rt"] for judgment in judgments)
-    assert SessionEvent.objects.get(kind="no_engine").details["reason"] == "no_script"
+    assert SessionEvent.objects.filter(kind="no_engine").count() == 1
     if task in ("magnitude_estimation", "slider"):
         assert {judgment.value for judgment in judgments} == {62.5}
 

@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -246,14 +247,17 @@ class Window:
 
 @contextlib.contextmanager
 def process(*command: str, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A program that runs for as long as it is needed."""
+    """A program that runs for as long as it is needed, and the programs that it starts."""
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    started = subprocess.Popen(command, env={**os.environ, **environment}, **quiet)
+    started = subprocess.Popen(command, env={**os.environ, **environment}, **quiet, start_new_session=True)
     try:
         yield started
     finally:
         started.terminate()
         started.wait(20)
+        with contextlib.suppress(ProcessLookupError):
+            # Debian's chromium-headless-shell is a shell script: chromedriver ends that, not the browser.
+            os.killpg(started.pid, signal.SIGKILL)
 
 
 @contextlib.contextmanager

@@ -78,6 +78,21 @@ def test_sessions_without_the_engine_and_with_problems_of_the_device_are_counted
     assert "the trial engine did not start" in page and "missing from the device" in page
 
 
+def test_a_participant_who_leaves_the_plain_form_without_an_answer_is_counted(client):
+    study = cast.study("agreement", n_lists=1, instructions="")
+    session = cast.begin(study, "pia")
+    page = client.get(f"/s/{session.token}/").content.decode()
+    for picture in re.findall(r'<noscript>.*<img src="([^"]+)"', page) * 2:
+        reply = client.get(picture, headers={"User-Agent": "Mozilla/5.0 Firefox/140.0"})
+        assert reply.status_code == 204 and "no-store" in reply["Cache-Control"]
+    assert session.events.get().details == {"reason": "no_script", "browser": "Firefox 140"}
+    assert dict(count_live(study).device_problems) == {"Plain form shown: the trial engine did not start": 1}
+    leave(session)
+    session.events.all().delete()
+    client.get(f"/s/{session.token}/plain-form/?reason=not_loaded")
+    assert not session.events.filter(kind="no_engine").exists()
+
+
 def test_a_study_with_enough_participants_does_not_claim_to_admit_more(client):
     study = cast.study("agreement", n_lists=2, target_judgments=2)
     client.force_login(cast.ada())
