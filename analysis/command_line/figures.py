@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from ..comparison.files import read_human, read_pairs, read_scores
+from ..comparison.pairs import refuse_inverted
 from ..errors import BadInput, UnknownName
 from ..exclusions.plan import parse_plan
 from ..judgment_tables import read_judgment_file
@@ -147,7 +148,7 @@ def file_evidence(options: dict[str, Any]) -> Any:
         else None
     )
     signs = parse_signs(options["sign"])
-    return figures_module().Evidence(
+    evidence = figures_module().Evidence(
         judgments=judgments,
         plan=plan,
         human=read_human(options["human"]) if options["human"] else None,
@@ -155,6 +156,9 @@ def file_evidence(options: dict[str, Any]) -> Any:
         scores=read_scores(options["scores"], signs=signs) if options["scores"] else None,
         **texts_of_judgments(judgments),
     )
+    if evidence.table is not None:
+        refuse_inverted(evidence.table, evidence.scores.attrs["signs"])
+    return evidence
 
 
 def texts_of_judgments(judgments: pd.DataFrame | None) -> dict[str, dict[str, str]]:

@@ -9,7 +9,7 @@ import pandas as pd
 from ..errors import BadInput
 from ..files import read_table
 from ..scoring.conventions import COUNTED
-from ..scoring.orientation import lower_columns, refuse_unknown_columns
+from ..scoring.orientation import lower_columns, refuse_unknown_columns, stated_signs
 from ..table_forms import SENTENCES, Form, numbers_in, read_form, refuse_empty, refuse_repeats
 from .ceilings.responses import counted_judgments
 
@@ -72,17 +72,20 @@ def read_human(path: str | Path) -> pd.DataFrame:
 def read_scores(paths: Sequence[str | Path], *, signs: Mapping[str, str] | None = None) -> pd.DataFrame:
     """Read files of model scores and join them by sentence.
 
-    ``signs`` is *lower* or *higher* by column (key ``""``: every column whose name asks): which values mean a
-    better sentence. Columns named as surprisal, perplexity or loss, and those with positive values only, need
-    one; lower ones are negated and named in ``attrs["negated"]``.
+    ``signs`` is *lower* or *higher* by column (key ``""``: every column whose name or values ask): which
+    values mean a better sentence. Columns named as surprisal, perplexity or loss, and those with positive
+    values only, need one; lower ones are negated and named in ``attrs["negated"]``. ``attrs["signs"]`` has
+    the columns whose sign was given.
     """
     joined: pd.DataFrame | None = None
     source: dict[str, str] = {}
     negated: list[str] = []
+    stated: dict[str, str] = {}
     for path in paths:
         frame = _read_scores_file(path)
         columns = [str(model) for model in frame.columns[1:]]
         lower = lower_columns(frame, columns, signs or {}, file=str(path))
+        stated |= stated_signs(frame, columns, signs or {})
         frame = frame.assign(**{name: -frame[name] for name in lower})
         negated += lower
         for model in frame.columns[1:]:
@@ -96,7 +99,7 @@ def read_scores(paths: Sequence[str | Path], *, signs: Mapping[str, str] | None 
         raise BadInput("no file of scores is named.")
     refuse_unknown_columns(signs or {}, list(joined.columns[1:]))
     joined = joined.reset_index(drop=True)
-    joined.attrs["negated"] = negated
+    joined.attrs |= {"negated": negated, "signs": stated}
     return joined
 
 

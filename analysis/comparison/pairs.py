@@ -1,5 +1,7 @@
 """Pair tables: sentence scores joined to minimal pairs as differences, with the omitted pairs listed."""
 
+import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +12,11 @@ import pandas as pd
 from ..columns import require_columns
 from ..errors import BadInput, NotEnoughData
 from ..notebooks import NotebookResult
+from ..scoring.orientation import are_all_positive, is_unclear
 from .criteria import FloatArray, standardize
 from .intervals import pair_clusters
+
+INVERTED_PAIRS, INVERTED_SHARE = 20, 0.1  # least pairs, and the largest share of them that is right
 
 
 @dataclass(frozen=True, repr=False)
@@ -100,6 +105,42 @@ def pair_table(
         people,
         already_standardized,
     )
+
+
+def warn_of_signs(table: PairTable, signs: Mapping[str, str]) -> None:
+    """Warn of columns that leave open which values mean better sentences, unless ``signs`` has their sign."""
+    for name in table.models:
+        is_lower, is_open = is_lower_for_good(table, name), is_unclear(name, table.scores[name])
+        if name in signs or not (is_lower or is_open):
+            continue
+        is_positive = are_all_positive(table.scores[name])
+        reason = "all positive, as surprisals and perplexities are" if is_positive else "named as a loss"
+        parts = ["lower for nearly all good members"] * is_lower + [reason] * is_open
+        warnings.warn(
+            f"the scores {name!r} are {', and '.join(parts)}. A higher value counts as a better sentence: if "
+            f"a lower one is, negate them; scores.attrs['signs'] = {{{name!r}: 'higher'}} states that they "
+            "are right.",
+            stacklevel=3,
+        )
+
+
+def refuse_inverted(table: PairTable, signs: Mapping[str, str]) -> None:
+    """Raise for a column that is lower for nearly all good members, unless ``signs`` has its sign."""
+    for name in table.models:
+        if name not in signs and is_lower_for_good(table, name):
+            prefers = table.prefers_good[name].dropna()
+            raise BadInput(
+                f"lower for nearly all good members ({int(prefers.sum())} of {len(prefers)} pairs right).",
+                column=str(name),
+                remedy=f"Say which values mean a better sentence: --sign {name}=lower (they are negated) or "
+                f"--sign {name}=higher (the model is wrong).",
+            )
+
+
+def is_lower_for_good(table: PairTable, name: str) -> bool:
+    """Return whether a model's scores are lower for nearly all good members, as if their sign were wrong."""
+    prefers = table.prefers_good[name].dropna()
+    return bool(len(prefers) >= INVERTED_PAIRS and prefers.mean() <= INVERTED_SHARE)
 
 
 def missing_sentences(table: PairTable, model: str) -> list[str]:

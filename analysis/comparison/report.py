@@ -1,6 +1,5 @@
 """The comparison of models with humans as one JSON document, for page, command, API and notebook."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
@@ -12,7 +11,6 @@ import scipy
 from ..errors import BadInput, UnknownName
 from ..multiple_tests import simultaneous_level
 from ..reliability.halves import NoiseCeiling
-from ..scoring.orientation import EVERY, are_all_positive
 from ..table_forms import media_columns
 from .adc_curve import adc_area
 from .baselines import (
@@ -31,7 +29,14 @@ from .criteria import Signs, acceptability_delta_criterion, adc_shares
 from .intervals import FEWEST_CLUSTERS, FOLDS, cluster_basis, cluster_intervals, correlation_interval
 from .joint_intervals import HALF_SAMPLES, CeilingIntervals, JointIntervals, joint_intervals
 from .model_differences import blimp_differences, model_differences
-from .pairs import PairTable, left_out, pair_table, standardization
+from .pairs import (
+    PairTable,
+    is_lower_for_good,
+    left_out,
+    pair_table,
+    standardization,
+    warn_of_signs,
+)
 
 Counted = npt.NDArray[np.bool_]
 
@@ -121,7 +126,6 @@ def _mean(values: list[float | None]) -> float | None:
     return sum(defined) / len(defined) if defined else None
 
 
-INVERTED_PAIRS, INVERTED_SHARE = 20, 0.1  # least pairs, and the largest share of them that is right
 AREA_TO = 3.0  # standard deviations
 
 
@@ -216,7 +220,9 @@ def compare_report(
     Warns
     -----
     UserWarning
-        Of a model whose scores are lower for nearly all good members, as if their sign were wrong.
+        Of a model whose scores are all positive, named as surprisal, perplexity or loss, or lower for nearly
+        all good members, as if their sign were wrong; not where ``scores.attrs["signs"]`` has its sign, as
+        after :func:`obelus.comparison.files.read_scores`.
 
     Notes
     -----
@@ -237,43 +243,11 @@ def compare_report(
     >>> model["blimp"], model["adc"]["1"]
     (0.75, 0.75)
     """
-    document = comparison_document(
-        pair_table(human, pairs, scores, already_standardized=already_standardized),
-        signs=signs,
-        deltas=deltas,
-        judgments=judgments,
-        constants=constants,
-        seed=seed,
+    table = pair_table(human, pairs, scores, already_standardized=already_standardized)
+    warn_of_signs(table, scores.attrs.get("signs", {}))
+    return comparison_document(
+        table, signs=signs, deltas=deltas, judgments=judgments, constants=constants, seed=seed
     )
-    positive = [name for name in document["inverted"] if are_all_positive(scores[name])]
-    for name in document["inverted"]:
-        reason = ", and all positive, as surprisals and perplexities are" if name in positive else ""
-        warnings.warn(
-            f"the scores {name!r} are lower for nearly all good members{reason}. If a lower value means a "
-            "better sentence, negate them.",
-            stacklevel=2,
-        )
-    return document
-
-
-def refuse_inverted(table: PairTable, signs: Mapping[str, str]) -> None:
-    """Raise for a column that is lower for nearly all good members, unless ``signs`` gives its sign."""
-    for name in table.models:
-        prefers = table.prefers_good[name].dropna()
-        n_right = int(prefers.sum())
-        is_decided = name in signs or EVERY in signs
-        if not is_decided and len(prefers) >= INVERTED_PAIRS and n_right <= INVERTED_SHARE * len(prefers):
-            raise BadInput(
-                f"lower for nearly all good members ({n_right} of {len(prefers)} pairs right).",
-                column=str(name),
-                remedy=f"Say which values mean a better sentence: --sign {name}=lower (they are negated) or "
-                f"--sign {name}=higher (the model is wrong).",
-            )
-
-
-def _is_inverted(model: Document) -> bool:
-    """Whether nearly all good members have the lower score, as if the sign were wrong."""
-    return bool(model["pairs"] >= INVERTED_PAIRS and model["blimp"] <= INVERTED_SHARE)
 
 
 def comparison_document(
@@ -324,7 +298,7 @@ def comparison_document(
         "labeled_pairs": int(table.is_labeled.sum()),
         "standardization": standardization(table),
         "models": models,
-        "inverted": [model["model"] for model in models if _is_inverted(model)],
+        "inverted": [name for name in table.models if is_lower_for_good(table, name)],
         "media": media_columns(table.pairs),
         "baselines": {
             "constant": _constant(constant),

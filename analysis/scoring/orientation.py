@@ -90,6 +90,19 @@ def lower_columns(
     return [name for name in columns if column_sign(name, signs, values=scores[name], file=file) == "lower"]
 
 
+def stated_signs(scores: pd.DataFrame, columns: Sequence[str], signs: Mapping[str, str]) -> dict[str, str]:
+    """Return the signs that were given, by name or for all columns that ask, of the columns.
+
+    Examples
+    --------
+    >>> scores = pd.DataFrame({"ppl": [2.0, 9.0], "bert": [-2.0, -9.0]})
+    >>> stated_signs(scores, ["ppl", "bert"], {"": "lower"})
+    {'ppl': 'lower'}
+    """
+    every = {name: signs[EVERY] for name in columns if EVERY in signs and is_unclear(name, scores[name])}
+    return every | {name: signs[name] for name in columns if name in signs}
+
+
 def parse_signs(texts: Sequence[str]) -> dict[str, str]:
     """Parse ``--sign``: ``lower`` or ``higher`` for all columns that ask, ``COLUMN=lower`` for one.
 

@@ -8,8 +8,8 @@ import pandas as pd
 from ...comparison.files import read_counts, read_human, read_judgments, read_pairs, read_scores
 from ...comparison.in_depth.models import read_roster
 from ...comparison.in_depth.report import depth_document
-from ...comparison.pairs import pair_table
-from ...comparison.report import comparison_document, refuse_inverted
+from ...comparison.pairs import pair_table, refuse_inverted
+from ...comparison.report import comparison_document
 from ...comparison.text_tables import comparison_text, depth_text, inverted_text, media_text, paradigms_text
 from ...scoring.conventions import recorded_specs, recorded_text
 from ...scoring.orientation import parse_signs
@@ -105,7 +105,7 @@ class FileComparison(CommandOutput):
             "seed": options["seed"],
         }
         table = pair_table(human, pairs, scores, already_standardized=options["already_standardized"])
-        refuse_inverted(table, signs)
+        refuse_inverted(table, scores.attrs["signs"])
         document = comparison_document(table, constants=options["constant"], **conventions)
         document["media"] = list(dict.fromkeys([*document["media"], *self.media_columns(options)]))
         document["scoring"] = recorded_specs(options["scores"], columns=list(scores.columns))

@@ -12,7 +12,7 @@ from ..ceilings.noise import SPLITS, correlation_ceilings, people_right
 from ..criteria import DELTAS, Signs
 from ..intervals import FEWEST_CLUSTERS, FOLDS, cluster_basis
 from ..model_differences import model_tests
-from ..pairs import PairTable, pair_table
+from ..pairs import PairTable, pair_table, warn_of_signs
 from .abilities import ability_scale
 from .filtered_training import filtered_training
 from .learning_curves import learning_curves
@@ -63,8 +63,10 @@ def depth_report(
     Warstadt et al. (2020), "BLiMP", TACL 8. Vázquez Martínez (2021), "The Acceptability Delta Criterion",
     BlackboxNLP.
     """
+    table = pair_table(human, pairs, scores, already_standardized=already_standardized)
+    warn_of_signs(table, scores.attrs.get("signs", {}))
     return depth_document(
-        pair_table(human, pairs, scores, already_standardized=already_standardized),
+        table,
         models=models,
         signs=signs,
         deltas=deltas,

@@ -1,13 +1,16 @@
 """A column named as surprisal, perplexity or loss is never compared before its sign is known."""
 
 import json
+import warnings
 from io import StringIO
 
 import pandas as pd
 import pytest
 from django.core.management import CommandError, call_command
 
+from analysis.command_line.program import main
 from analysis.comparison.files import read_scores
+from analysis.comparison.in_depth.report import depth_report
 from analysis.comparison.report import compare_report
 from analysis.errors import BadInput
 from analysis.scoring import score_sentences, scorer
@@ -122,8 +125,33 @@ def test_score_takes_the_sign_as_an_option(files):
     assert pd.read_csv(files / "out.csv")["gpt2:lp"].tolist() == [-3, -9]
 
 
-def test_the_library_warns_of_scores_that_are_lower_for_nearly_all_good_members():
+def test_the_library_warns_of_positive_and_of_inverted_scores_until_their_sign_is_stated():
     pairs = pd.DataFrame({"pair_id": range(20), "good_id": range(20), "bad_id": range(20, 40)}).astype(str)
-    scores = pd.DataFrame({"sentence_id": map(str, range(40)), "gpt2": [25.1] * 20 + [36.2] * 20})
-    with pytest.warns(UserWarning, match="'gpt2' are lower for nearly all good members, and all positive"):
-        compare_report(None, pairs, scores)
+
+    def compared(good, bad, signs=None, name="gpt2", report=compare_report):
+        scores = pd.DataFrame({"sentence_id": map(str, range(40)), name: [good] * 20 + [bad] * 20})
+        scores.attrs["signs"] = signs or {}
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            report(None, pairs, scores)
+        return [str(warning.message) for warning in caught if "the scores" in str(warning.message)]
+
+    [both] = compared(25.1, 36.2)
+    assert "'gpt2' are lower for nearly all good members, and all positive, as surprisals" in both
+    assert "are all positive" in compared(36.2, 25.1)[0] == compared(36.2, 25.1, report=depth_report)[0]
+    assert "are named as a loss" in compared(-1, -2, name="ppl")[0]
+    assert "scores.attrs['signs'] = {'gpt2': 'higher'}" in compared(-36.2, -25.1)[0]
+    for good, bad in ((36.2, 25.1), (25.1, 36.2), (-36.2, -25.1)):
+        assert compared(good, bad, {"gpt2": "higher"}) == []
+    assert compared(-25.1, -36.2) == [] == compared(36.2, 25.1, name="gpt2:slor")
+
+
+def test_figures_ask_for_the_sign_of_inverted_scores_too(tmp_path, capsys):
+    (tmp_path / "pairs.csv").write_text(
+        "\n".join(["pair_id,good_id,bad_id", *(f"p{n},g{n},b{n}" for n in range(20))])
+    )
+    rows = [f"{member}{n},{value - n}" for n in range(20) for member, value in (("g", -36), ("b", -5))]
+    (tmp_path / "scores.csv").write_text("\n".join(["sentence_id,gpt2,ppl", *(f"{row},2" for row in rows)]))
+    files = ["--pairs", str(tmp_path / "pairs.csv"), "--scores", str(tmp_path / "scores.csv")]
+    assert main(["figures", *files, "--sign", "lower", "--out", str(tmp_path / "out")]) == 2
+    assert "column 'gpt2': lower for nearly all good members" in capsys.readouterr().err
