@@ -1,6 +1,6 @@
 """The dataset card (README) of a release: contents, labels, exclusions and participants."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .citation import recognize_licence
@@ -9,8 +9,16 @@ from .labels import label_rule
 from .writers import quoted_yaml
 
 
-def dataset_card(facts: Facts, files: Sequence[tuple[str, str]], *, tables: Sequence[str] = ()) -> str:
+def dataset_card(
+    facts: Facts,
+    files: Sequence[tuple[str, str]],
+    *,
+    tables: Sequence[str] = (),
+    texts: Iterable[str] = (),
+) -> str:
     """Write the dataset card of a release in Markdown, with a configuration for each of ``tables``.
+
+    ``texts`` are the sentences and contexts: the card names readers that change some of them.
 
     References
     ----------
@@ -47,6 +55,7 @@ def dataset_card(facts: Facts, files: Sequence[tuple[str, str]], *, tables: Sequ
         "",
         "`manifest.json` gives the SHA-256 of every file. Every column is explained in `datapackage.json`.",
         "",
+        *_readers(texts),
         "## Labels",
         "",
         f"{label_rule(facts.task).capitalize()}. Fewer than {facts.n_min} kept judgments: undecided.",
@@ -63,6 +72,24 @@ def dataset_card(facts: Facts, files: Sequence[tuple[str, str]], *, tables: Sequ
         "",
     ]
     return "\n".join([*head, *body])
+
+
+def _readers(texts: Iterable[str]) -> list[str]:
+    """Name the readers that change texts such as these; nothing is written where there are none."""
+    texts = list(texts)
+    n_quoted, n_lines = (sum(sign in text for text in texts) for sign in ('"', "\n"))
+    lines = []
+    if n_quoted:
+        lines.append(
+            f"Sentences with quotation marks: {n_quoted:,}. CSV files double such marks (RFC 4180). "
+            "`fread` of R's data.table keeps both: take `read.csv`, readr, or the Parquet files."
+        )
+    if n_lines:
+        lines.append(
+            f"Sentences of several lines: {n_lines:,}. Cells of CSV files have line ends then: programs "
+            "that read line by line, such as `wc` or minicons, count more lines than rows."
+        )
+    return [part for line in lines for part in (line, "")]
 
 
 def _licence(facts: Facts) -> list[str]:

@@ -304,10 +304,13 @@ def text_files(
     )
     listed = [row for row in (*FILES.items(), *FACTORIAL_FILES.items()) if _is_listed(row[0], columns)]
     tasks = task_files(tables["pairs.jsonl"], slug=facts.slug)
+    sentences = tables["sentences.csv"]
+    shown = [sentences[name] for name in ("sentence", "context") if name in sentences.columns]
+    texts = [str(text) for column in shown for text in column if text and text == text]
     card_rows = [*listed, *([(f"{FOLDER}/", TASKS_HOLD)] if tasks else []), *format_contents(formats)]
     return {
         "datapackage.json": json_bytes(package),
-        "README.md": dataset_card(facts, card_rows, tables=_loadable(tables)).encode(),
+        "README.md": dataset_card(facts, card_rows, tables=_loadable(tables), texts=texts).encode(),
         "CITATION.cff": citation_file(facts).encode(),
         "datacite.json": json_bytes(datacite_record(facts)),
         "analysis.R": r_judgments(

@@ -303,6 +303,49 @@ def test_control_characters_are_refused_at_import_and_two_columns_of_one_name_at
     assert yaml.safe_load(quoted_yaml("no\x85\u2028\x7f")) == "no\x85\u2028\x7f"
 
 
+def test_quotes_line_ends_and_semicolons_survive_and_the_card_names_who_changes_them(tmp_path):
+    texts = ['He said "no"; and left.', '"Yes", she said.', "One line;\nand another.", "Plain; with, commas."]
+    rows = [
+        ["participant", "item", "sentence", "value"],
+        *([f"p{n}", i, text, 1 + (n + i) % 7] for n in range(3) for i, text in enumerate(texts)),
+    ]
+    with (tmp_path / "r.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    options = {"experiment": "quoted", "format": "table", "task": "likert"}
+    call_command("import_judgments", str(tmp_path / "r.csv"), **options, stdout=io.StringIO())
+    files = build_release(Experiment.objects.get(), Options(formats="minicons")).files
+    write_folder(tmp_path / "gold", files)
+    read = pd.read_csv(tmp_path / "gold" / "sentences.csv", dtype=str)["sentence"]
+    typed = pd.read_parquet(tmp_path / "gold" / "sentences.parquet")["sentence"]
+    assert sorted(read) == sorted(texts) == sorted(typed)
+    card = files["README.md"].decode()
+    assert "Sentences with quotation marks: 2." in card and "Sentences of several lines: 1." in card
+    assert "quotation marks" not in build_release(judged("likert"), Options()).files["README.md"].decode()
+    left_out = list(csv.reader(io.StringIO(files["minicons/left_out.csv"].decode())))
+    assert left_out == [["sentence_id", "reason"], ["2", "the sentence has several lines"]]
+    if not (rscript := shutil.which("Rscript")):
+        return
+    program = """
+    b <- read.csv("sentences.csv", colClasses = "character", encoding = "UTF-8", check.names = FALSE)
+    cat(paste0("b", chartr("\\n", "_", b$sentence)), sep = "\\n")
+    if (requireNamespace("data.table", quietly = TRUE)) {
+      f <- data.table::fread("sentences.csv", encoding = "UTF-8")
+      cat(paste0("f", gsub("\\"\\"", "\\"", chartr("\\n", "_", f$sentence), fixed = TRUE)), sep = "\\n")
+      cat("d", sum(f$sentence != b$sentence), "\\n", sep = "")
+    }
+    """
+    (tmp_path / "gold" / "read.R").write_text(program)
+    run = subprocess.run(
+        [rscript, "read.R"], cwd=tmp_path / "gold", capture_output=True, text=True, timeout=60, check=True
+    )
+    by_reader: dict[str, list[str]] = {}
+    for line in sorted(run.stdout.splitlines()):
+        by_reader.setdefault(line[0], []).append(line[1:])
+    expected = sorted(text.replace("\n", "_") for text in texts)
+    assert by_reader["b"] == by_reader.get("f", expected) == expected
+    assert by_reader.get("d", ["2"]) == ["2"]  # the number that the card gives
+
+
 def imported_ratings(folder: Path, task: str, value):
     """A factorial study of six people and eight items in a Latin square, by the import of judgments."""
     cells = list(factorial.TEXTS)
