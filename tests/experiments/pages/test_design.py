@@ -1,12 +1,17 @@
 """The design page: lists, and the proof that they are balanced."""
 
 import re
+from pathlib import Path
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
 
-from experiments.models import Design
+from experiments.lists.balance_report import design_document
+from experiments.models import Design, MaterialSet
 from tests import cast
 from tests.experiments import factorial
+from tests.experiments.pages.page_forms import sent_by_browser
 
 pytestmark = pytest.mark.django_db
 
@@ -92,3 +97,34 @@ def test_conditions_of_a_factorial_design_are_in_the_order_of_their_levels(clien
     head = page[page.index('<th scope="col">List</th>') :].partition("</thead>")[0]
     conditions = re.findall(r'class="n">([\w-]+:[\w-]+)<', head)
     assert conditions == ["non-island:short", "non-island:long", "island:short", "island:long"]
+
+
+def test_the_proof_counts_the_items_of_a_spreadsheet_with_merged_cells(client, settings, tmp_path):
+    """From the upload of a file of openpyxl: items and a factor merged over their rows, a merged title."""
+    settings.MEDIA_ROOT = tmp_path
+    client.force_login(cast.ada())
+    file = Path(__file__).parents[1] / "materials" / "files" / "merged-openpyxl-3.1.5.xlsx"
+    about = {"name": "Islands", "language": "en", "source": "", "licence": ""}
+    sent_file = SimpleUploadedFile(file.name, file.read_bytes())
+    address = client.post(reverse("material-upload"), {**about, "files": [sent_file]}).url
+    first = client.get(address)
+    assert "the column names are not in the first row" in first.context["error"]
+    form = sent_by_browser(first.content.decode(), "reading")
+    client.post(address, {**form, "header_row": "2", "action": "again"})
+    form = sent_by_browser(client.get(address).content.decode(), "reading")
+    uses = {"column-0": "item", "column-1": "factor", "column-2": "factor", "column-3": "sentence"}
+    client.post(address, {**form, **uses, "column-4": "filler", "action": "again"})
+    read = client.get(address)
+    assert not read.context.get("error") and "merged" in read.content.decode()
+    form = sent_by_browser(read.content.decode(), "reading")
+    client.post(address, {**form, "action": "import"})
+    materials = MaterialSet.objects.get()
+    assert sorted(materials.items.values_list("key", flat=True)) == ["1", "2", "3", "4", "f1", "f2"]
+    assert materials.sentences.count() == 18
+    study = cast.draft("islands", materials=materials, task="likert")
+    client.post("/studies/islands/design/", sent(n_lists=4, kind="latin_square", n_fillers=2))
+    page = client.get("/studies/islands/design/?list=1").content.decode()
+    assert "does not hold" not in page and "No list shows an item twice" in page
+    (part,) = design_document(study)["rounds"]
+    assert [(row["n_targets"], row["n_trials"]) for row in part["lists"]] == [(4, 6)] * 4
+    assert all(claim["holds"] for claim in part["claims"])
