@@ -83,6 +83,7 @@ def address(document):
     current_app.loader.import_default_modules()  # the kinds of jobs, as a worker imports them
     study = judged_study("agreement", people=2)
     cast.draft("draft", materials=study.materials)
+    cast.lab("agreement", ada="manager")
     release = ready_release(study)
     webhook = Webhook.objects.create(experiment=study, address="https://example.org/hook")
     text = read_source("wh_island", language="en").decode().replace('"wh_island"', '"own"', 1)

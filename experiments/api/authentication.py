@@ -81,13 +81,16 @@ class HasScope(BasePermission):
     code = "scope"
 
     def has_permission(self, request: Request, view: Any) -> bool:
-        """Reading needs ``read``, changing ``write``; views may need a further scope."""
+        """Reading needs ``read``, changing ``write``; views may need a further scope, or one to change."""
         token = request.auth
         if not isinstance(token, ApiToken):
             return True
-        needed: set[str] = {Scope.READ if request.method in SAFE_METHODS else Scope.WRITE}
-        if further := getattr(view, "further_scope", ""):
-            needed.add(further)
+        is_reading = request.method in SAFE_METHODS
+        further = {
+            getattr(view, "further_scope", ""),
+            "" if is_reading else getattr(view, "change_scope", ""),
+        }
+        needed = {Scope.READ if is_reading else Scope.WRITE, *further} - {""}
         return needed <= set(token.scopes)
 
 

@@ -4,11 +4,18 @@ from typing import Any
 
 from django.urls import path
 
-from experiments.api import design_views, upload_views, views, webhook_views
+from experiments.api import design_views, team_views, upload_views, views, webhook_views
 
 studies: dict[str, Any] = {"get": "list", "post": "create"}
 one_set: dict[str, Any] = {"get": "retrieve", "delete": "destroy"}
 one_study: dict[str, Any] = {"get": "retrieve", "patch": "partial_update"}
+TEAM: tuple[tuple[str, Any, str], ...] = (
+    ("team/", team_views.MemberViews, "members"),
+    ("team/<int:pk>/", team_views.MemberView, "member"),
+    ("invitations/", team_views.InvitationViews, "invitations"),
+    ("invitations/<int:pk>/", team_views.InvitationView, "invitation"),
+    ("invitations/<int:pk>/resend/", team_views.ResendView, "invitation-resend"),
+)
 
 urlpatterns = [
     path("studies/", views.StudyViews.as_view(studies), name="api-studies"),
@@ -36,6 +43,20 @@ urlpatterns = [
         "studies/<slug:slug>/webhooks/<int:pk>/deliveries/<int:delivery>/send/",
         webhook_views.DeliverySendView.as_view(),
         name="api-webhook-send",
+    ),
+    path("studies/<slug:slug>/lab/", team_views.StudyLabView.as_view(), name="api-study-lab"),
+    path("studies/<slug:slug>/review-links/", team_views.ReviewLinkViews.as_view(), name="api-review-links"),
+    path(
+        "studies/<slug:slug>/review-links/<int:pk>/",
+        team_views.ReviewLinkView.as_view(),
+        name="api-review-link",
+    ),
+    path("labs/", team_views.LabViews.as_view(), name="api-labs"),
+    path("labs/<slug:slug>/", team_views.LabView.as_view(), name="api-lab"),
+    *(
+        path(f"{start}{address}", view.as_view(kind=kind), name=f"api-{kind}-{name}")
+        for kind, start in (("study", "studies/<slug:slug>/"), ("lab", "labs/<slug:slug>/"))
+        for address, view, name in TEAM
     ),
     path("material-uploads/", upload_views.UploadsView.as_view(), name="api-material-uploads"),
     path("material-uploads/<uuid:id>/", upload_views.UploadView.as_view(), name="api-material-upload"),

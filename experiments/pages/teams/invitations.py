@@ -116,26 +116,34 @@ def revoke(request: AuthenticatedRequest, kind: str, slug: str, pk: int) -> Http
     return redirect(page_of_team(team))
 
 
-def _deliver(request: AuthenticatedRequest, invitation: Invitation, token: str) -> None:
-    """Mail the link where mail leaves this machine; the next page shows it once in any case."""
-    link = request.build_absolute_uri(reverse("invitation-link", args=[token]))
-    request.session[ONCE] = {"link": link, "email": invitation.email}
+def invitation_link(request: HttpRequest, token: str) -> str:
+    """The address that the invited user opens."""
+    return request.build_absolute_uri(reverse("invitation-link", args=[token]))
+
+
+def mail_invitation(invitation: Invitation, link: str, *, by: Any) -> bool | None:
+    """Mail the link; None where mail does not leave this machine, False where the server refused it."""
     if not sends_mail():
-        return
-    context: dict[str, Any] = {
-        "team": invitation.team,
-        "role": invitation.role,
-        "by": request.user,
-        "link": link,
-    }
+        return None
+    context: dict[str, Any] = {"team": invitation.team, "role": invitation.role, "by": by, "link": link}
     context |= {"is_lab": invitation.lab is not None, "days": steps.DAYS}
     try:
         get_adapter().render_mail("account/email/invitation", invitation.email, context).send()
     except (SMTPException, OSError) as error:
         log.warning("invitation not sent", error=type(error).__name__)
-        messages.error(request, "The mail server did not take the invitation. Send the link below yourself.")
-    else:
+        return False
+    return True
+
+
+def _deliver(request: AuthenticatedRequest, invitation: Invitation, token: str) -> None:
+    """Mail the link where mail leaves this machine; the next page shows it once in any case."""
+    link = invitation_link(request, token)
+    request.session[ONCE] = {"link": link, "email": invitation.email}
+    is_sent = mail_invitation(invitation, link, by=request.user)
+    if is_sent:
         messages.success(request, f"The invitation to {invitation.email} was sent.")
+    elif is_sent is False:
+        messages.error(request, "The mail server did not take the invitation. Send the link below yourself.")
 
 
 @never_cache
