@@ -1,10 +1,26 @@
 """Addresses of the judgments API."""
 
+from typing import Any
+
 from django.urls import include, path
 
-from judgments.api import launch_views, participant_views, payment_views, views
+from judgments.api import campaign_views, channel_views, launch_views, participant_views, payment_views, views
 
 S = "studies/<slug:slug>/"
+
+CAMPAIGN: tuple[tuple[str, Any, str], ...] = (
+    ("", campaign_views.CampaignView, ""),
+    ("checks/", campaign_views.CampaignChecksView, "-checks"),
+    ("publish/", campaign_views.PublishView, "-publish"),
+    ("actions/", campaign_views.CampaignActionView, "-actions"),
+    ("places/", campaign_views.PlacesView, "-places"),
+    ("read/", campaign_views.ReadView, "-read"),
+    ("submissions/", campaign_views.SubmissionViews, "-submissions"),
+    ("submissions/<int:submission>/messages/", campaign_views.MessageView, "-messages"),
+    ("decisions/", campaign_views.DecisionsView, "-decisions"),
+    ("sending/", campaign_views.SendingView, "-sending"),
+    ("release/", campaign_views.ReleaseView, "-release"),
+)
 
 urlpatterns = [
     path("sessions/", include("judgments.api.session_urls")),
@@ -43,4 +59,25 @@ urlpatterns = [
     path(f"{S}payments/", payment_views.PaymentViews.as_view(), name="api-payments"),
     path(f"{S}payments/<int:pk>/undo/", payment_views.PaymentUndoView.as_view(), name="api-payment-undo"),
     path(f"{S}sessions/<int:pk>/payments/", payment_views.SessionPaymentView.as_view(), name="api-pay"),
+    path(f"{S}accounts/", campaign_views.AccountViews.as_view(), name="api-accounts"),
+    path(f"{S}campaigns/", campaign_views.CampaignViews.as_view(), name="api-campaigns"),
+    *(
+        path(f"{S}campaigns/<int:pk>/{address}", view.as_view(), name=f"api-campaign{name}")
+        for address, view, name in CAMPAIGN
+    ),
+    path(f"{S}platform-calls/", campaign_views.CallViews.as_view(), name="api-platform-calls"),
+    path(f"{S}platform-calls/<int:pk>/ask/", campaign_views.CallAskView.as_view(), name="api-call-ask"),
+    path(
+        f"{S}platform-calls/<int:pk>/settle/", campaign_views.CallSettleView.as_view(), name="api-call-settle"
+    ),
+    path(f"{S}channels/", channel_views.ChannelViews.as_view(), name="api-channels"),
+    path(f"{S}channels/<slug:name>/", channel_views.ChannelView.as_view(), name="api-channel"),
+    path(
+        f"{S}channels/<slug:name>/state/", channel_views.ChannelStateView.as_view(), name="api-channel-state"
+    ),
+    path(f"{S}quotas/", channel_views.QuotasView.as_view(), name="api-quotas"),
+    path(f"{S}links/", channel_views.LinksView.as_view(), name="api-links"),
+    path(f"{S}alerts/", channel_views.AlertViews.as_view(), name="api-alerts"),
+    path(f"{S}alerts/<int:pk>/", channel_views.AlertView.as_view(), name="api-alert"),
+    path(f"{S}alert-settings/", channel_views.AlertSettingsView.as_view(), name="api-alert-settings"),
 ]

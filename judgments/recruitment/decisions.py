@@ -419,19 +419,32 @@ def _other_amount(entry: Payment, campaign: Campaign) -> Finding:
     )
 
 
-def plan_sending(campaign: Campaign, *, by: User, recruiter: Recruiter | None = None) -> PlannedSending:
-    """Plan the calls for everything that was decided and not sent; planned twice, each has one call."""
+def plan_sending(
+    campaign: Campaign, *, by: User, recruiter: Recruiter | None = None, total_minor: int | None = None
+) -> PlannedSending:
+    """Plan the calls for everything that was decided and not sent; planned twice, each has one call.
+
+    Nothing is planned where the total is not the ``total_minor`` that a program confirmed.
+    """
     recruiter = recruiter or get_recruiter(campaign)
     each = recruiter.cost(campaign, places=1)  # asks the platform: not within the transaction
-    return _plan_sending(campaign, by=by, recruiter=recruiter, each=each)
+    return _plan_sending(campaign, by=by, recruiter=recruiter, each=each, total_minor=total_minor)
 
 
 @transaction.atomic
-def _plan_sending(campaign: Campaign, *, by: User, recruiter: Recruiter, each: Cost) -> PlannedSending:
+def _plan_sending(
+    campaign: Campaign, *, by: User, recruiter: Recruiter, each: Cost, total_minor: int | None
+) -> PlannedSending:
     # Race: two requests plan one after the other, so that nothing remains for the second.
     campaign = Campaign.objects.select_for_update(of=("self",)).select_related("account").get(pk=campaign.pk)
     _drop_outdated(campaign)
     sending = _preview(campaign, recruiter, each=each)
+    if total_minor is not None and sending.total_minor != total_minor:
+        raise BadInput(
+            f"the total is {sending.total_minor} now, and not {total_minor}: nothing was sent.",
+            column="total_minor",
+            remedy="Look at the decisions again.",
+        )
     needs_second = _needs_second_person(campaign, sending, by=by)
     rewards = Payment.objects.filter(
         session__submission__in=sending.approvals, kind=Payment.Kind.REWARD, reversal__isnull=True

@@ -1,10 +1,12 @@
 """Alerts of a study with their thresholds, and a person's own mail about them."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
 from django.db.models import Q
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -81,10 +83,7 @@ def alerts(request: AuthenticatedRequest, slug: str) -> HttpResponse:
         raise Http404("an imported study has no recruitment")
     form = SettingsForm(request.POST or None, instance=evaluation.alert_settings(study))
     if request.method == "POST" and form.is_valid():
-        before = {name: getattr(evaluation.alert_settings(study), name) for name in form.cleaned_data}
-        AlertSettings.objects.update_or_create(experiment=study, defaults=form.cleaned_data)
-        values = differences(before, form.cleaned_data)
-        audit(request.user, study, "alert limits", **form.cleaned_data, values=values)
+        store_alert_settings(study, form.cleaned_data, by=request.user)
         messages.success(request, "Saved. Alerts follow within five minutes.")
         return redirect("study-alerts", slug)
     past = Alert.objects.filter(
@@ -100,6 +99,15 @@ def alerts(request: AuthenticatedRequest, slug: str) -> HttpResponse:
         "may_edit": may_edit(request.user, study),
     }
     return render(request, "judgments/recruitment/alerts.html", context, status=422 if form.errors else 200)
+
+
+def store_alert_settings(study: Experiment, settings: Mapping[str, Any], *, by: User) -> AlertSettings:
+    """Store other limits of alerts, with their history."""
+    earlier = evaluation.alert_settings(study)
+    before = {name: getattr(earlier, name) for name in settings}
+    stored, _ = AlertSettings.objects.update_or_create(experiment=study, defaults=dict(settings))
+    audit(by, study, "alert limits", **settings, values=differences(before, settings))
+    return stored
 
 
 @login_required

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import qrcode
@@ -9,6 +10,7 @@ import qrcode.image.svg
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Count, Q
@@ -285,7 +287,7 @@ def _channels_page(
             "link": shared_link(request, channel),
             "preset": _preset_label(channel),
         }
-        for channel in _channels_with_counts(study)
+        for channel in list_channels(study)
     ]
     context = {
         "study": study,
@@ -302,7 +304,7 @@ def _channels_page(
     return render(request, "judgments/channels.html", context, status=status)
 
 
-def _channels_with_counts(study: Experiment) -> Any:
+def list_channels(study: Experiment) -> Any:
     """Return the study's channels with participants by state; pilots and previews are left out."""
     people = Q(sessions__is_test=False)
     is_held = Q(
@@ -354,30 +356,34 @@ def add_channel(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     form = ChannelForm(request.POST or None, initial=initial, study=study)
     if is_sent and form.is_valid():
         try:
-            options = form.options(chosen)
+            channel = create_channel(study, form, preset=chosen, by=request.user)
         except BadInput as error:
             form.add_error(None, str(error))
         else:
-            name = form.cleaned_data["name"]
-            places = form.cleaned_data["places"] or 0
-            Campaign.objects.create(
-                experiment=study,
-                recruiter=PANEL,
-                name=name,
-                places=places,
-                options=options,
-                state=State.RUNNING,
-                reward_minor=study.reward_minor,
-                currency=study.currency,
-            )
-            audit(request.user, study, "channel added", name=name, places=places, **options)
-            messages.success(request, f"The channel {name} is open. Paste its link into the site.")
+            messages.success(request, f"The channel {channel.name} is open. Paste its link into the site.")
             return redirect("study-channels", slug)
     context = {"study": study, "page": "channels", "form": form, "preset": preset, "preset_name": chosen}
     return render(request, "judgments/channel.html", context, status=422 if form.errors else 200)
 
 
-def _own_channel(study: Experiment, name: str) -> Campaign:
+def create_channel(study: Experiment, form: ChannelForm, *, preset: str, by: User) -> Campaign:
+    """Store an open channel from a valid form; raises ``BadInput``."""
+    options, places = form.options(preset), form.cleaned_data["places"] or 0
+    channel = Campaign.objects.create(
+        experiment=study,
+        recruiter=PANEL,
+        name=form.cleaned_data["name"],
+        places=places,
+        options=options,
+        state=State.RUNNING,
+        reward_minor=study.reward_minor,
+        currency=study.currency,
+    )
+    audit(by, study, "channel added", name=channel.name, places=places, **options)
+    return channel
+
+
+def own_channel(study: Experiment, name: str) -> Campaign:
     return get_object_or_404(
         Campaign.objects.select_related("experiment"), experiment=study, recruiter=PANEL, name=name
     )
@@ -389,7 +395,7 @@ def channel(request: AuthenticatedRequest, slug: str, name: str) -> HttpResponse
     """Show a channel's settings; store others, unless another editor changed them meanwhile."""
     editing = request.method == "POST"
     study = get_locked_study(request.user, slug) if editing else get_study(request.user, slug)
-    stored = _own_channel(study, name)
+    stored = own_channel(study, name)
     current = ChannelForm(initial=initial_values(stored), study=study, channel=stored)
     form, status = current, 200
     is_stale = False
@@ -419,13 +425,20 @@ def channel(request: AuthenticatedRequest, slug: str, name: str) -> HttpResponse
 
 
 def _save_channel(request: AuthenticatedRequest, stored: Campaign, form: ChannelForm) -> bool:
-    """Store the settings of a channel with their history; False with an error in the form."""
-    before = initial_values(stored)
+    """Store the settings of a channel; False with an error in the form."""
     try:
-        options = form.options(str(stored.options.get("preset", "")))
+        is_changed = save_channel(stored, form, by=request.user)
     except BadInput as error:
         form.add_error(None, str(error))
         return False
+    messages.success(request, "Saved." if is_changed else "Nothing was changed, so nothing was saved.")
+    return True
+
+
+def save_channel(stored: Campaign, form: ChannelForm, *, by: User) -> bool:
+    """Store the settings of a valid form with their history; False where nothing changes."""
+    before = initial_values(stored)
+    options = form.options(str(stored.options.get("preset", "")))
     stored.name, stored.places = form.cleaned_data["name"], form.cleaned_data["places"] or 0
     stored.options = options
     stored.save(update_fields=["name", "places", "options"])
@@ -433,11 +446,8 @@ def _save_channel(request: AuthenticatedRequest, stored: Campaign, form: Channel
     changed = {key: [before[key], after[key]] for key in after if before[key] != after[key]}
     if changed:
         values = {key: {"old": old, "new": new} for key, (old, new) in changed.items()}
-        audit(request.user, stored.experiment, "channel changed", name=stored.name, values=values, **changed)
-        messages.success(request, "Saved.")
-    else:
-        messages.success(request, "Nothing was changed, so nothing was saved.")
-    return True
+        audit(by, stored.experiment, "channel changed", name=stored.name, values=values, **changed)
+    return bool(changed)
 
 
 @login_required
@@ -446,18 +456,23 @@ def _save_channel(request: AuthenticatedRequest, stored: Campaign, form: Channel
 def change_state(request: AuthenticatedRequest, slug: str, name: str) -> HttpResponse:
     """Open, pause or close a channel; a second press changes nothing."""
     study = get_locked_study(request.user, slug)
-    stored = _own_channel(study, name)
-    action = STATE_ACTIONS.get(request.POST.get("action", ""))
-    if action is None:
+    stored = own_channel(study, name)
+    chosen = request.POST.get("action", "")
+    if chosen not in STATE_ACTIONS:
         raise Http404("no such action")
-    before, after, word = action
+    move_channel(stored, chosen, by=request.user)
+    messages.success(request, f"The channel {stored.name} is {STATE_WORDS[State(stored.state)]}.")
+    return redirect("study-channels", slug)
+
+
+def move_channel(stored: Campaign, action: str, *, by: User) -> None:
+    """Open, pause or close a channel of a locked study; a repetition changes nothing."""
+    before, after, word = STATE_ACTIONS[action]
     if stored.state in before:
         values = {"state": {"old": stored.state, "new": after}}
         stored.state = after
         stored.save(update_fields=["state"])
-        audit(request.user, study, word, name=stored.name, values=values)
-    messages.success(request, f"The channel {stored.name} is {STATE_WORDS[State(stored.state)]}.")
-    return redirect("study-channels", slug)
+        audit(by, stored.experiment, word, name=stored.name, values=values)
 
 
 @login_required
@@ -474,18 +489,26 @@ def save_quotas(request: AuthenticatedRequest, slug: str) -> HttpResponse:
         return _channels_page(request, study, quotas=formset, status=422)
     rows = [form.cleaned_data for form in formset if form.cleaned_data.get("question")]
     try:
-        quotas = checked_quotas(study, rows)
+        is_changed = store_quotas(study, rows, by=request.user)
     except BadInput as error:
         messages.error(request, str(error)[:1].upper() + str(error)[1:])
         return _channels_page(request, study, quotas=formset, status=422)
-    if quotas != study.quotas:
-        audit(request.user, study, "quotas changed", before=study.quotas, after=quotas)
-        study.quotas = quotas
-        study.save(update_fields=["quotas"])
+    if is_changed:
         messages.success(request, "Saved. Who would exceed a quota is returned before the first trial.")
     else:
         messages.success(request, "Nothing was changed, so nothing was saved.")
     return redirect("study-channels", slug)
+
+
+def store_quotas(study: Experiment, rows: Sequence[Mapping[str, Any]], *, by: User) -> bool:
+    """Replace the quotas of a locked study; False where nothing changes; raises ``BadInput``."""
+    quotas = checked_quotas(study, rows)
+    if quotas == study.quotas:
+        return False
+    audit(by, study, "quotas changed", before=study.quotas, after=quotas)
+    study.quotas = quotas
+    study.save(update_fields=["quotas"])
+    return True
 
 
 @login_required
@@ -517,7 +540,7 @@ def qr_code(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     name = request.GET.get("channel", "")
     address = request.build_absolute_uri(f"/take/{study.link_slug}/")
     if name:
-        address = shared_link(request, _own_channel(study, name)).partition("?")[0]
+        address = shared_link(request, own_channel(study, name)).partition("?")[0]
     code = qrcode.QRCode(image_factory=qrcode.image.svg.SvgPathImage, border=4)
     code.add_data(address)
     response = HttpResponse(code.make_image().to_string(), content_type="image/svg+xml")

@@ -11,6 +11,7 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Exists, F, Max, OuterRef, Prefetch, Q, QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
@@ -659,7 +660,14 @@ def send_message(
     stored = get_object_or_404(
         Submission.objects.select_related("session"), pk=submission_id, campaign=campaign
     )
-    text = request.POST.get("text", "").strip()
+    text, key = request.POST.get("text", ""), request.POST.get("key", "")
+    call = plan_message(campaign, stored, text, key=key, by=request.user)
+    report(request, call, done="The message is sent.")
+
+
+def plan_message(campaign: Campaign, stored: Submission, text: str, *, key: str, by: User) -> PlatformCall:
+    """Send a message to the participant of a submission; the same text with the same key is sent once."""
+    text = text.strip()
     if not text or len(text) > LONGEST_MESSAGE:
         raise BadInput(
             f"the message has {len(text)} characters: nothing was sent.",
@@ -670,19 +678,18 @@ def send_message(
             "this participant cannot be written to from here: nothing was sent.",
             remedy="Write on the platform’s own site.",
         )
-    form_key = request.POST.get("key", "")[:40]
-    digest = hashlib.sha256(f"{stored.pk}:{form_key}:{text}".encode()).hexdigest()[:40]
+    digest = hashlib.sha256(f"{stored.pk}:{key[:40]}:{text}".encode()).hexdigest()[:40]
     call = ledger.plan(
         campaign,
         PlatformCall.Kind.MESSAGE,
         key=f"message-{digest}",
-        by=request.user,
+        by=by,
         submission=stored,
         request={"text": text},
     )
     if call.state == PlatformCall.State.PLANNED:
         ledger.carry_out(call)
-    report(request, call, done="The message is sent.")
+    return call
 
 
 # Sending
