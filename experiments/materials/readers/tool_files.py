@@ -34,7 +34,7 @@ class Tool:
         What the file is.
     remedy : str
         The export to choose, or the options with which it is read; ``{answers}`` and ``{times}`` are replaced
-        by the columns of the file that ``answers`` and ``times`` match.
+        by the columns of the file that ``answers`` and ``times`` match, ``{first}`` by the first column.
     columns : tuple of str
         Columns by which it is recognized, with ``*``; of alternatives joined by ``|`` one is enough, and
         ``!`` precedes a column that it does not have.
@@ -200,6 +200,12 @@ TOOLS: Sequence[Tool] = (
         answers=("[A-Z][A-Z][0-9][0-9]*",),
     ),
     Tool(
+        "a data dictionary of REDCap, without answers",
+        "Export the data: Data Exports, Reports, and Stats, All data, CSV / Microsoft Excel (raw data).",
+        columns=("field_name|Variable / Field Name", "form_name|Form Name", "field_type|Field Type"),
+        is_readable=False,
+    ),
+    Tool(
         "data of REDCap as labels",
         "Export again as CSV / Microsoft Excel (raw data), then name the columns of one sentence each: "
         f"{_AS_TABLE} --map participant=record_id --answers 'NAME*'.",
@@ -214,9 +220,9 @@ TOOLS: Sequence[Tool] = (
     ),
     Tool(
         "raw data of REDCap, with a column for each question",
-        f"{_AS_TABLE} --map participant=record_id --answers 'NAME*'; {_WIDE}.",
+        f"{_AS_TABLE} --map participant={{first}} --answers 'NAME*'; {_WIDE}.",
         columns=("record_id|redcap_*|*_timestamp", "redcap_*|*_complete"),
-        answers=("*_[0-9]", "*_[0-9][0-9]"),
+        answers=("*[!_]_[0-9]", "*[!_]_[0-9][0-9]", "*[a-z][0-9]", "*[a-z][0-9][0-9]"),
     ),
     Tool(
         "responses from the API of SurveyMonkey",
@@ -226,9 +232,9 @@ TOOLS: Sequence[Tool] = (
     ),
     Tool(
         "results of SurveyMonkey, with a column for each question",
-        f"{_AS_TABLE} --map 'participant=Respondent ID' --answers 'QUESTION*'; {_WIDE}. Export all responses "
+        f"{_AS_TABLE} --map 'participant={{first}}' --answers 'QUESTION*'; {_WIDE}. Export all responses "
         "with Columns: Condensed and Cells: Numerical value.",
-        columns=("Respondent ID|respondent_id", "Collector ID|collector_id"),
+        columns=("Respondent ID|respondent_id|RespondentID", "Collector ID|collector_id|CollectorID"),
         answers=("* - *",),
     ),
     Tool(
@@ -323,7 +329,7 @@ class ToolFile:
         """What to do, with the columns of the file."""
         times = matching_columns(self.columns, "|".join(self.tool.times))
         answers = matching_columns(self.columns, "|".join(self.tool.answers))
-        remedy = self.tool.remedy
+        remedy = self.tool.remedy.replace("{first}", (*self.columns, "COLUMN")[0][:_SHOWN_CHARACTERS])
         for field, names in (("answers", [name for name in answers if name not in times]), ("times", times)):
             fitting = [
                 name

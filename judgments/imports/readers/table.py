@@ -382,7 +382,7 @@ def _find_sentences(names: Sequence[str]) -> list[str]:
     return differing_parts(names) if len(names) > 1 and all(" - " in name for name in names) else []
 
 
-_HEADINGS = ("Respondent ID|respondent_id", "Collector ID|collector_id")  # of SurveyMonkey
+_HEADINGS = ("Respondent ID|respondent_id|RespondentID",)  # of SurveyMonkey
 _NO_HEADING = ("", "Response", "Open-Ended Response")
 
 

@@ -4,6 +4,8 @@ In ``exports``, ``labjs.csv`` is by lab.js 2018.1.1 (participants filled down), 
 2025.2.4, ``opensesame.csv`` by opensesame-core 4.1.22, ``turktools.decoded.csv`` by ``decoder.py``,
 ``experigen*.tsv`` by ``dbwrite.cgi`` and ``makecsv.cgi`` of Experigen 0d0cfdb. LimeSurvey, SoSci Survey,
 REDCap and SurveyMonkey have the columns of their source (LimeSurvey) or of files that others published.
+Recognition was also run on published files: logs of E-Prime (tjmahr/rprime), REDCap (OuhscBbmc/REDCapR),
+results of SurveyMan and of magpie 1 (magpie-ea/XOR_Experiment), DMDX as in its documentation.
 """
 
 import json
@@ -233,10 +235,21 @@ READ = {
         {"map": ["participant=Respondent ID"], "answers": ("Natural*",)},
         BOTH,
     ),
+    "SurveyMonkey of 2014": (
+        "results of SurveyMonkey",
+        wide_table(
+            ("RespondentID", "CollectorID", "StartDate", "Natural?", ""),
+            ("", "", "", KEYS, CUPS),
+            *((person, 4, "11/29/2015", 6, 2) for person in (3292879998, 3292879538)),
+        ).encode(),
+        {"map": ["participant=RespondentID"], "answers": ("Natural*",)},
+        BOTH,
+    ),
 }
 FRAME = (
     "*** Header Start ***\r\nSubject: 1\r\n*** Header End ***\r\n\tLevel: 2\r\n\t*** LogFrame Start ***\r\n"
 )
+FRAME_2 = "*** Header Start ***\r\nVersionPersist: 1\r\nLevelName: Session\r\n".encode("utf-16-le")  # no mark
 AZK = (
     f"\r\n{'*' * 70}\r\nSubject 3, 06/29/2015 13:02:46 on LAB1, refresh 16.67ms, ID D\r\n  Item       RT\r\n"
 )
@@ -245,6 +258,7 @@ SCORES = "participant,LexTALE_score,native\np1,71.25,no\np2,88.75,no\n"
 HITS = "HitId,HitTitle,Answer 1,Answer 2\n3A,Study,comp_1_3;2;1,comp_2_3;1;1,comp_3_3;0;1\n"
 REFUSED = {
     "log of E-Prime": ("eprime-1-1.txt", FRAME.encode("utf-16"), "tab-delimited text"),
+    "log of E-Prime without a byte order mark": ("Blending_001.txt", FRAME_2, "tab-delimited text"),
     "E-Prime in its own format": ("ajt-1-1.edat3", b"\xd0\xcf\x11\xe0", "tab-delimited text"),
     "DMDX": ("ajt.azk", (AZK + "    42   475.32\r\n").encode(), "a row for each response"),
     "DMDX, as text": ("ajt.txt", ZIL.encode(), "a row for each response"),
@@ -271,6 +285,11 @@ REFUSED = {
         "bulk.json",
         b'{"data": [{"id": "1", "analyze_url": "x", "collector_id": "4", "pages": []}]}',
         "Condensed",
+    ),
+    "dictionary of REDCap": (
+        "dictionary.csv",
+        b"field_name,form_name,section_header,field_type,field_label\nrate_1,ratings,,radio,Natural?\n",
+        "All data, CSV / Microsoft Excel (raw data)",
     ),
     "REDCap as labels": (
         "labels.csv",
@@ -319,6 +338,9 @@ def test_the_remedy_names_the_columns_of_the_file(write):
     }
     for name, remedy in remedies.items():
         assert remedy in error(read_judgments, write(name), "table")
+    named = b"study_id,redcap_event_name,gym___1,rate_1,rate_2,ratings_complete\n1,x,0,6,2,2\n"
+    message = error(read_judgments, write(named), "table")  # ___ marks checkboxes
+    assert "participant=study_id" in message and "(rate_1 or rate_2)" in message
 
 
 def test_other_files_of_tools_are_refused_with_the_export_to_choose(write):
