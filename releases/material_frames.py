@@ -5,12 +5,12 @@ from typing import Any
 
 import pandas as pd
 from django.db.models import QuerySet
-from django.db.models.fields.json import KT
 
 from analysis.table_forms import media_columns
-from experiments.materials.markup import is_marked, plain
+from experiments.materials.markup import is_marked
 from experiments.materials.schema import CONTEXT
 from experiments.models import Experiment, MaterialSet, MinimalPair, Sentence
+from experiments.stimuli.composition import compose
 from releases.models import ScoringRun, SentenceScore, model_names
 
 SENTENCE_FIELDS = {
@@ -38,20 +38,18 @@ PAIR_FIELDS = {
 def sentence_frame(materials: MaterialSet | None) -> pd.DataFrame:
     """One row per sentence, with its text as stored but without inline markup, and its factors.
 
-    A set with fillers has a column ``kind``, one with contexts a column ``context``.
+    A set with fillers has a column ``kind``, one with contexts a column ``context``, their words.
     """
     rows = Sentence.objects.filter(material_set=materials) if materials else Sentence.objects.none()
-    rows = rows.annotate(**{CONTEXT: KT(f"attributes__{CONTEXT}")})
     fields = {
         **SENTENCE_FIELDS,
-        CONTEXT: CONTEXT,
         "attributes": "attributes",
         "factors": "factors",
         "is_filler": "kind",
     }
-    frame = _frame(rows, fields, marked={"sentence": "attributes"})
-    contexts = frame.pop(CONTEXT).fillna("")
-    if contexts.any():
+    frame = _frame(rows, fields, marked={"sentence": "attributes"}, keep=True)
+    contexts = [_context_words(attributes) for attributes in frame.pop("attributes")]
+    if any(contexts):
         frame[CONTEXT] = contexts
     factors, is_filler = frame.pop("factors"), frame.pop("kind").astype(bool)
     if is_filler.any():
@@ -59,6 +57,13 @@ def sentence_frame(materials: MaterialSet | None) -> pd.DataFrame:
     for name in materials.levels if materials else {}:
         frame[name] = [cells.get(name) for cells in factors]
     return frame
+
+
+def _context_words(attributes: dict[str, Any]) -> str:
+    if not attributes or not attributes.get(CONTEXT):
+        return ""
+    frame = compose("", context=str(attributes[CONTEXT]), is_marked=is_marked(attributes)).context
+    return frame.words if frame else ""
 
 
 def score_frame(study: Experiment) -> pd.DataFrame | None:
@@ -106,13 +111,15 @@ def member_texts(experiment: Experiment, names: Collection[str]) -> dict[str, li
     return members | {name: [good, bad] for name, good, bad in rows}
 
 
-def _frame(rows: Any, fields: dict[str, str], *, marked: dict[str, str]) -> pd.DataFrame:
-    """Rows by primary key; texts with markup are reduced to plain text."""
+def _frame(rows: Any, fields: dict[str, str], *, marked: dict[str, str], keep: bool = False) -> pd.DataFrame:
+    """Rows by primary key; texts with markup are reduced to plain text, and their attributes left out."""
     columns = list(fields.values())
     frame = pd.DataFrame(list(rows.order_by("pk").values_list(*fields)), columns=columns, dtype=object)
     for text, attributes in marked.items():
-        has_markup = frame.pop(attributes).map(is_marked).astype(bool)
-        frame.loc[has_markup, text] = frame.loc[has_markup, text].map(plain)
+        has_markup = (frame[attributes] if keep else frame.pop(attributes)).map(is_marked).astype(bool)
+        frame.loc[has_markup, text] = [
+            compose(words, is_marked=True).target.words for words in frame.loc[has_markup, text]
+        ]
     names = [name for name in ("paradigm", "phenomenon") if name in columns]
     return frame.fillna(dict.fromkeys(names, ""))
 

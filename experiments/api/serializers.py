@@ -101,6 +101,7 @@ class StudySerializer(StrictModelSerializer[Experiment]):
             "task",
             "parameters",
             "materials",
+            "context_display",
             "language",
             "consent",
             "consent_statements",

@@ -30,6 +30,7 @@ from experiments.design.trials import Stimulus, by_paradigm
 from experiments.lists.extra_trials import CHECK, checked_trials
 from experiments.lists.rounds import Round, list_rounds
 from experiments.materials.markup import COLUMN
+from experiments.materials.schema import CONTEXT
 from experiments.models import (
     Design,
     Experiment,
@@ -264,7 +265,9 @@ def _with_expected(entry: dict[str, Any]) -> dict[str, Any]:
 
 def trial_payload(entry: dict[str, Any]) -> dict[str, Any]:
     """Return what a session shows: ``good`` and ``bad``, or ``sentence`` with the range of right answers."""
-    payload = {name: entry[name] for name in ("feedback", "language", COLUMN, CHECK) if entry.get(name)}
+    payload = {
+        name: entry[name] for name in ("feedback", "language", COLUMN, CHECK, CONTEXT) if entry.get(name)
+    }
     if len(entry.get("options", ())) > 2:
         return {
             **payload,

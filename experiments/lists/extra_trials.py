@@ -4,9 +4,10 @@ One trial per line. Where the task shows pairs: ``right sentence | other sentenc
 shows a set: ``best sentence | other | other``, without feedback. Where it shows
 one sentence: ``sentence | right answer | feedback``, the answer being a number, a range (``6-7``), yes
 or no. Feedback is shown after a practice trial. Columns pasted from a table with tabs also work. In a line
-whose first part is ``markup: inline``, sentences have inline markup, as in materials. The sentence of a catch
-trial whose line begins with ``check: instruction`` instructs participants what to answer; all other catch
-trials have a clearly right answer.
+whose first part is ``context: …``, this text is shown above the sentences, with line breaks for ``\\n``; in
+one whose first part is ``markup: inline``, sentences have inline markup, as in materials. The sentence of a
+catch trial whose line begins with ``check: instruction`` instructs participants what to answer; all other
+catch trials have a clearly right answer.
 """
 
 import re
@@ -15,6 +16,7 @@ from typing import Any
 
 from analysis.errors import BadInput
 from experiments.materials.markup import COLUMN, INLINE
+from experiments.materials.schema import CONTEXT
 from experiments.stored_lines import StoredLines
 from experiments.tasks.base import Task
 
@@ -27,8 +29,9 @@ MARKED = re.compile(
     r"\s*(?:" + "|".join(rf"({name})\s*[:=]\s*{value}" for name, value in MARKS.items()) + r")\s*[|\t]\s*",
     re.I,
 )
-PAIR_KEYS = {"options", "correct", "feedback", "language", COLUMN, CHECK}
-SENTENCE_KEYS = {"text", "correct", "feedback", "language", COLUMN, CHECK}
+CONTEXT_PART = re.compile(rf"\s*{CONTEXT}\s*[:=]\s*([^|\t]*?)\s*[|\t]\s*", re.I)
+PAIR_KEYS = {"options", "correct", "feedback", "language", COLUMN, CHECK, CONTEXT}
+SENTENCE_KEYS = {"text", "correct", "feedback", "language", COLUMN, CHECK, CONTEXT}
 
 
 #: Fields of a study with trials beside those of its materials, and the kind of these trials.
@@ -67,7 +70,7 @@ def _checked_keys(row: Any, name: str, *, keys: set[str], kind: str) -> None:
         raise BadInput(
             f"{name} has an unknown key {unknown[0]!r}.", remedy=f"There are: {', '.join(sorted(keys))}."
         )
-    for field in ("feedback", "language"):
+    for field in ("feedback", "language", CONTEXT):
         if not isinstance(row.get(field, ""), str):
             raise BadInput(f"{name} has a {field} that is not text.", remedy="Write text.")
     if row.get(COLUMN) not in (None, "", INLINE):
@@ -162,9 +165,13 @@ def _fits(row: dict[str, Any], task: Task, kind: str) -> bool:
 def _marks(line: str) -> tuple[dict[str, str], str]:
     """Split a line into its prefixes and its content."""
     prefixes: dict[str, str] = {}
-    while match := MARKED.match(line):
-        name = next(group for group in match.groups() if group).lower()
-        prefixes[name], line = MARKS[name], line[match.end() :]
+    while match := MARKED.match(line) or CONTEXT_PART.match(line):
+        if match.re is CONTEXT_PART:
+            name, value = CONTEXT, match[1].replace(r"\n", "\n")
+        else:
+            name = next(group for group in match.groups() if group).lower()
+            value = MARKS[name]
+        prefixes[name], line = value, line[match.end() :]
     return prefixes, line
 
 
@@ -230,6 +237,8 @@ def _line(row: dict[str, Any], task: Task) -> str:
     while parts and not parts[-1]:
         parts.pop()
     marks = [f"{name}: {value}" for name, value in MARKS.items() if row.get(name) == value]
+    if row.get(CONTEXT):
+        marks.append(f"{CONTEXT}: " + row[CONTEXT].replace("\n", r"\n"))
     return " | ".join([*marks, *parts])
 
 

@@ -156,16 +156,17 @@ def plain(text: str) -> str:
     >>> plain("<em>John</em> saw <ruby>私<rt>わたし</rt></ruby>, a &lt; b.")
     'John saw 私, a < b.'
     """
-    return _join_text(as_nodes(text))
+    return join_words(as_nodes(text))
 
 
-def _join_text(nodes: list[Node]) -> str:
+def join_words(nodes: list[Node]) -> str:
+    """Return the text of nodes: line breaks as spaces, without ruby readings."""
     parts = []
     for node in nodes:
         if isinstance(node, str):
             parts.append(node)
         elif node["tag"] not in _ANNOTATIONS:
-            parts.append(" " if node["tag"] == "br" else _join_text(node["nodes"]))
+            parts.append(" " if node["tag"] == "br" else join_words(node["nodes"]))
     return "".join(parts)
 
 

@@ -62,7 +62,7 @@ _GROUPS = (
     Field("phenomenon", "Group of paradigms.", ("linguistics_term",), 200),
 )
 
-#: Field, and attribute of stored sentences: the text before a sentence that models read and do not score.
+#: Field, and attribute of stored sentences: text above a sentence, which models read and do not score.
 CONTEXT = "context"
 
 #: One sentence per row.
@@ -96,7 +96,11 @@ SENTENCE_FIELDS = _table(
     ),
     Field("mark", "The mark of the source, such as * or ??.", ("label_notes", "judgment_mark"), 12),
     Field("critical_region", "The words on which the contrast turns.", ("crucial_item",), 200),
-    Field(CONTEXT, "Text before the sentence that models read and do not score.", ("preceding_context",)),
+    Field(
+        CONTEXT,
+        "Text or dialogue above the sentence; models read it and do not score it.",
+        ("preceding_context", "dialogue", "dialog", "context_text", "context_sentence"),
+    ),
     Field("sentence_language", "BCP 47 tag, only where it differs from the set's.", (), 35),
 )
 
@@ -106,7 +110,11 @@ WIDE_FIELDS = _table(
     Field("good", "The acceptable sentence.", ("sentence_good", "good_sentence", "acceptable_sentence")),
     Field("bad", "The unacceptable sentence.", ("sentence_bad", "bad_sentence", "unacceptable_sentence")),
     *_GROUPS,
-    Field(CONTEXT, "Text before both sentences that models read and do not score."),
+    Field(
+        CONTEXT,
+        "Text or dialogue above both sentences; models read it and do not score it.",
+        ("preceding_context", "dialogue", "dialog", "context_text", "context_sentence"),
+    ),
     Field("context_good", "The same before the acceptable sentence only.", ("good_context",)),
     Field("context_bad", "The same before the unacceptable sentence only.", ("bad_context",)),
 )
@@ -250,6 +258,11 @@ NEAR_NAMES: Mapping[str, tuple[str, ...]] = {
         ("rt_ms", "response_time responsetime rt_in_ms latency reactiontime duration time_taken"),
         ("kind", "type trialtype itemtype stimulus_type exp_type is_filler filler"),
         ("expected", "expected_status label gold correct_answer good_bad"),
+        (
+            "context",
+            "preceding_sentence preceding_text previous_sentence prior_context previous_context preamble "
+            "vignette scenario discourse_context lead_in leadin",
+        ),
     )
 }
 

@@ -65,6 +65,13 @@ class Experiment(models.Model):
         GO_ON = "go_on", "continue, and flag the session"
         SCREEN_OUT = "screen_out", "end the session"
 
+    class ContextDisplay(models.TextChoices):
+        """Whether participants see the contexts of sentences."""
+
+        ABOVE = "above", "above the sentence"
+        HIDDEN = "hidden", "not shown"
+        UNKNOWN = "unknown", "not known"  # of imported judgments
+
     class TargetUnit(models.TextChoices):
         """Unit of the target number of judgments."""
 
@@ -101,6 +108,14 @@ class Experiment(models.Model):
     task = models.CharField(max_length=40, default="forced_choice")
     parameters = models.JSONField(
         default=dict, blank=True, help_text="Parameters of the task; see its documentation."
+    )
+    # New studies show them; the default is that of versions frozen before this field.
+    context_display = models.CharField(
+        max_length=8,
+        choices=ContextDisplay.choices,
+        default=ContextDisplay.HIDDEN,
+        db_default=ContextDisplay.HIDDEN.value,
+        help_text="Whether participants see the contexts of the materials.",
     )
     language = models.CharField(max_length=35, default="en", help_text="Language of the interface, BCP 47.")
     consent = models.TextField(blank=True)

@@ -6,9 +6,10 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
-from experiments.materials.markup import is_marked, plain
+from experiments.materials.markup import is_marked
 from experiments.materials.schema import CONTEXT
 from experiments.models.lab import in_team
+from experiments.stimuli.composition import Stimulus, compose
 
 
 class MaterialSetQuerySet(models.QuerySet["MaterialSet"]):
@@ -154,14 +155,21 @@ class Sentence(models.Model):
         return self.text
 
     @property
+    def stimulus(self) -> Stimulus:
+        """The text and its context, as participants see and language models read them."""
+        context = str(self.attributes.get(CONTEXT) or "")
+        return compose(self.text, context=context, is_marked=is_marked(self.attributes))
+
+    @property
     def words(self) -> str:
-        """The text without inline markup, as language models score it."""
-        return plain(self.text) if is_marked(self.attributes) else self.text
+        """The text without markup, as language models score it."""
+        return self.stimulus.target.words
 
     @property
     def context(self) -> str:
-        """The text before the sentence that language models read and do not score; participants do not."""
-        return str(self.attributes.get(CONTEXT) or "")
+        """The words before the text that language models read and do not score."""
+        frame = self.stimulus.context
+        return frame.words if frame else ""
 
 
 class MinimalPair(models.Model):

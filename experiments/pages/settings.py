@@ -93,6 +93,7 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscripta
             "title",
             "description",
             "materials",
+            "context_display",
             "language",
             "public_title",  # after the language, which decides the neutral one
             "public_slug",
@@ -124,6 +125,7 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscripta
             "currency",
         ]
         labels = {
+            "context_display": "Contexts of sentences",
             "public_title": "Title for participants",
             "public_slug": "Address for participants",
             "consent": "Consent text",
@@ -145,6 +147,8 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscripta
         }
         help_texts = {
             "title": "For you and your team.",
+            "context_display": "The column context of the materials. Language models read it before the "
+            "sentence in any case.",
             "public_title": "On every page for participants and in the tab of their browser: it should not "
             "tell the hypothesis.",
             "public_slug": "What follows /take/ in their link: letters, digits, hyphens. The study's own "
@@ -192,6 +196,10 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscripta
         for name in NEEDED_TO_OPEN:
             set_remark(self.fields[name], "needed to open")
         self._explain()
+        if self.instance.context_display != Experiment.ContextDisplay.UNKNOWN:
+            display = self.fields["context_display"]
+            assert isinstance(display, forms.ChoiceField)
+            display.choices = Experiment.ContextDisplay.choices[:2]
         if step is not None:
             self.fields = {name: field for name, field in self.fields.items() if name in step.fields}
 

@@ -38,7 +38,7 @@ STEPS = {
             "Study",
             {
                 "Names": "title public_title public_slug description",
-                "Materials and language": "materials language",
+                "Materials and language": "materials context_display language",
             },
         ),
         SettingsStep("task", "Task", {}, has_parameters=True, depends_on_task=True),

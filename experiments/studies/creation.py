@@ -59,6 +59,7 @@ def create_study(user: User, *, title: str, task: str, **fields: Any) -> Experim
     fields["public_title"] = fields.get("public_title") or neutral_title(fields.get("language", "en"))
     seed = secrets.randbelow(2**31)
     fields.setdefault("closing_comment", True)
+    fields.setdefault("context_display", Experiment.ContextDisplay.ABOVE)
     study = Experiment.objects.create(
         slug=free_slug(title),
         public_slug=new_public_slug(),

@@ -63,6 +63,7 @@ LATER_FIELDS = (  # stored where they differ from their default, so that older v
     "contact",
     "closing_questions",
     "closing_comment",
+    "context_display",
 )
 DESIGN_FIELDS = (
     "kind",

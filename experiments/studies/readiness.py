@@ -17,9 +17,10 @@ from analysis.text import plural
 from experiments.design.catch import answer_remarks, catch_remarks
 from experiments.lists.balance_report import Coverage, compute_coverage, proofs
 from experiments.lists.build import get_design
-from experiments.lists.extra_trials import CHECK, INSTRUCTION
+from experiments.lists.extra_trials import CHECK, EXTRAS, INSTRUCTION
 from experiments.materials.findings import LEFT_OUT_FOR
 from experiments.materials.markdown import placeholders
+from experiments.materials.schema import CONTEXT
 from experiments.models import AuditEntry, Experiment, Job, MaterialSet, Sentence
 from experiments.page_cache import cache
 from experiments.studies.languages import foreign_language, has_interface, language_name
@@ -278,6 +279,7 @@ def _advisory(study: Experiment, lists: Lists) -> list[Step]:
     rehearsed = rehearsals(study)
     return [
         *_material_findings(study),
+        *_contexts(study),
         Step("balance", "Balance", *_balance(lists), "study-design"),
         Step("coverage", "Coverage of the materials", *_coverage(lists), "study-design"),
         Step("people", "Target and participants", *_people(study, lists), "study-design"),
@@ -393,6 +395,7 @@ def _warning_counts(study: Experiment, materials: MaterialSet | None) -> dict[st
     warnings = {row["code"] for row in report.get("findings", []) if row["severity"] == "warning"}
     if get_task(study.task).shows != "pair":
         warnings.discard("unpaired")
+    warnings.discard("not_shown")  # of uploads before contexts were shown: see _contexts
     return {code: n for code, n in report.get("finding_counts", {}).items() if code in warnings}
 
 
@@ -429,6 +432,50 @@ def _finding_line(
         n_concerned=n_findings,
         n_left_out=len(left_out or []),
     )
+
+
+def _contexts(study: Experiment) -> list[Step]:
+    """One line where sentences have contexts: whether participants see them, and which trials have none."""
+    n_contexts = count_contexts(study.materials) + count_contexts(get_design(study).filler_materials)
+    if not n_contexts:
+        return []
+    contexts = plural(n_contexts, "sentence has a context", "sentences have a context")
+    if study.context_display != Experiment.ContextDisplay.ABOVE:
+        reason = f"{contexts}, which models read and participants do not see. Show it, or say why not."
+        return [Step("context", "Contexts", False, reason, "study-settings-study")]
+    without = _trials_without_context(study)
+    reason = f"{contexts}, which participants see above it and models read before it."
+    if without:
+        reason = f"{reason} Without one: {', '.join(without)}."
+    return [Step("context", "Contexts", not without, reason, "study-settings-study")]
+
+
+def count_contexts(materials: MaterialSet | None) -> int:
+    """Count the sentences of a material set that have a context."""
+    if materials is None:
+        return 0
+    rows = Sentence.objects.filter(material_set=materials, attributes__has_key=CONTEXT)
+    stamp = f"contexts-{materials.pk}-{materials.checksum}"
+    return cast("int", cache.get_or_set(stamp, rows.count, CACHE_SECONDS))
+
+
+def _trials_without_context(study: Experiment) -> list[str]:
+    """Kinds of trials without a context, with their numbers."""
+    targets = Sentence.objects.filter(material_set=study.materials, is_filler=False)
+    fillers = Sentence.objects.filter(material_set=study.materials, is_filler=True)
+    if filler_set := get_design(study).filler_materials:
+        fillers = fillers | Sentence.objects.filter(material_set=filler_set)
+    counts = {
+        "target sentence": targets.exclude(attributes__has_key=CONTEXT).count(),
+        "filler": fillers.exclude(attributes__has_key=CONTEXT).count(),
+        **{
+            f"{kind} trial": sum(
+                not row.get(CONTEXT) for row in getattr(study, name) if isinstance(row, dict)
+            )
+            for name, kind in EXTRAS.items()
+        },
+    }
+    return [plural(n, kind) for kind, n in counts.items() if n]
 
 
 def _balance(lists: Lists) -> tuple[bool, str]:

@@ -12,7 +12,9 @@ from django.urls import reverse
 from django.utils.translation import get_language
 
 from analysis.plugins.registry import Plugin
-from experiments.materials.markup import as_nodes, plain
+from experiments.materials.markup import as_nodes
+from experiments.materials.schema import CONTEXT
+from experiments.stimuli.composition import Frame, compose
 from experiments.studies.languages import direction, interface_translation, translated_messages
 from experiments.studies.targets import seconds_per_trial
 from experiments.studies.wording import active_texts
@@ -169,8 +171,8 @@ def trial_context(step: Step, protocol: Protocol, *, problem: str = "", response
         "task_template": _task_template(protocol.task),
         "question": protocol.settings["question"],
         "is_practice": trial.kind == "practice",
-        "options": [sentence_context(option) for option in trial.shown.get("options", ())],
-        "sentence": sentence_context(trial.shown) if "text" in trial.shown else None,
+        **screen_content(trial.shown),
+        "is_plugin": protocol.task.plugin is not None,
         "parts": protocol.task.screen(protocol.settings, arrangement=trial.shown),
         "problem": problem,
         "response": response,
@@ -212,22 +214,53 @@ def engine_modules() -> list[str]:
     return [static(f"js/engine/{name}.js") for name in MODULES]
 
 
+def screen_content(shown: dict[str, Any]) -> dict[str, Any]:
+    """What a trial shows: its options or its sentence and, if any, the context before them all."""
+    options = [sentence_context(option) for option in shown.get("options", ())]
+    sentence = sentence_context(shown) if "text" in shown else None
+    context = sentence.pop(CONTEXT, None) if sentence else None
+    if options and CONTEXT in shown:
+        context = sentence_context({**shown["options"][0], CONTEXT: shown[CONTEXT]})[CONTEXT]
+    content = {"options": options, "sentence": sentence}
+    return {**content, CONTEXT: context} if context else content
+
+
 def sentence_context(option: dict[str, Any]) -> dict[str, Any]:
     """A sentence with its public id, language and direction; its nodes if it has markup, else its phrases.
 
-    The phrases, of scripts without spaces, are the places where a line may break.
+    The phrases, of scripts without spaces, are the places where a line may break. A context of its own comes
+    with its lines.
     """
-    text, parts = option["text"], dict[str, Any]()
-    if option.get("markup"):
-        text, parts = plain(text), {"nodes": as_nodes(text)}
-    elif len(parts_of_text := phrases(text, option["language"])) > 1:
+    language, is_marked = option["language"], bool(option.get("markup"))
+    stimulus = compose(option["text"], context=option.get(CONTEXT, ""), is_marked=is_marked)
+    parts = dict[str, Any]()
+    if is_marked:
+        parts = {"nodes": as_nodes(option["text"])}
+    elif len(parts_of_text := phrases(option["text"], language)) > 1:
         parts = {"phrases": list(parts_of_text)}
+    if stimulus.context:
+        parts[CONTEXT] = _context_frame(stimulus.context, language)
     return {
         "id": option.get("id", ""),
-        "text": text,
-        "language": option["language"],
-        "direction": direction(option["language"]),
+        "text": stimulus.target.words,
+        "language": language,
+        "direction": direction(language),
         **parts,
+    }
+
+
+def _context_frame(frame: Frame, language: str) -> dict[str, Any]:
+    """A context for the page: its lines as nodes; those of scripts without spaces with places to break."""
+    lines = [
+        [part for node in line for part in (phrases(node, language) if isinstance(node, str) else [node])]
+        for line in frame.lines
+    ]
+    return {
+        "lines": lines,
+        "has_phrases": bool(model_name(language)),
+        "is_dialogue": frame.is_dialogue,
+        "language": language,
+        "direction": direction(language),
     }
 
 
@@ -235,9 +268,8 @@ def feedback_context(step: Step, protocol: Protocol) -> dict[str, Any]:
     """Template context of the feedback on a practice trial."""
     trial = step.trial
     assert isinstance(trial, Trial)
-    sentences = [sentence_context(option) for option in trial.shown.get("options", ())] or [
-        sentence_context(trial.shown)
-    ]
+    content = screen_content(trial.shown)
+    sentences = content["options"] or [content["sentence"]]
     task = protocol.task
     parts = task.screen(protocol.settings, arrangement=trial.shown)
     is_correct = trial.judgment.is_correct
@@ -247,6 +279,7 @@ def feedback_context(step: Step, protocol: Protocol) -> dict[str, Any]:
         if option["id"] and option["id"] == trial.judgment.response.partition(" ")[0]
     ]
     return {
+        CONTEXT: content.get(CONTEXT),
         "comment": trial.correct.get("feedback", "") or _practice_comment(is_correct, protocol),
         "sentences": answers or sentences if len(sentences) < 3 else (answers or sentences)[:1],
         "response": "" if answers else _response(trial.judgment.response, protocol, parts),
@@ -300,7 +333,7 @@ def plan_document(session: Session, trials: Sequence[Trial] = ()) -> dict[str, A
     trials, protocol = trials or session_trials(session.pk), load_protocol(session.version)
     with interface_translation(protocol.language):
         return {
-            **trial_plan(session, trials, sentence_of=sentence_context),
+            **trial_plan(session, trials, screen_of=screen_content),
             "direction": direction(protocol.language),
             "seconds_per_trial": seconds_per_trial(protocol.task.name),
             "words": {

@@ -54,6 +54,7 @@ class Protocol:
     contact: str = ""
     closing_questions: tuple[dict[str, Any], ...] = ()
     closing_comment: bool = False
+    shows_context: bool = False
     practice_comments: tuple[str, str] = ("", "")  # on expected answers, on others
     own_order: OwnOrder | None = None  # None: participants share the order of their list
 
@@ -100,6 +101,7 @@ def read_protocol(version_id: int, sha256: str) -> Protocol:
         contact=later["contact"].strip(),
         closing_questions=tuple(later["closing_questions"]),
         closing_comment=later["closing_comment"],
+        shows_context=later["context_display"] == Experiment.ContextDisplay.ABOVE,
         practice_comments=_practice_comments(later, text("language")),
         own_order=_own_order(version.snapshot.get("design", {})),
         resume_gap=timedelta(minutes=_number(version, "resume_gap_minutes", RESUME_GAP_MINUTES)),

@@ -18,6 +18,7 @@ from experiments.design.trials import Kind
 from experiments.design.trials import PlannedTrial as DesignTrial
 from experiments.lists.extra_trials import CHECK
 from experiments.materials.markup import as_nodes, is_marked, paragraphs
+from experiments.materials.schema import CONTEXT
 from experiments.models import PlannedTrial, PresentationList, Sentence, TrialKind
 from experiments.studies.wording import ngettext
 from experiments.tasks.base import Task
@@ -93,7 +94,10 @@ def session_order(session: Session) -> list[TrialTemplate]:
 
 
 def _templates(session: Session) -> tuple[TrialTemplate, ...]:
-    return list_templates(session.list_id, session.version.sha256, load_protocol(session.version).language)
+    protocol = load_protocol(session.version)
+    return list_templates(
+        session.list_id, session.version.sha256, protocol.language, shows_context=protocol.shows_context
+    )
 
 
 def session_rotation(session: Session) -> int:
@@ -106,7 +110,9 @@ def session_rotation(session: Session) -> int:
 
 
 @lru_cache(maxsize=128)
-def list_templates(list_id: int, version_sha256: str, language: str) -> tuple[TrialTemplate, ...]:
+def list_templates(
+    list_id: int, version_sha256: str, language: str, shows_context: bool = False
+) -> tuple[TrialTemplate, ...]:
     """The templates of a list; cached, because lists never change."""
     presentation_list = PresentationList.objects.select_related("experiment__materials").get(pk=list_id)
     materials = presentation_list.experiment.materials
@@ -119,7 +125,13 @@ def list_templates(list_id: int, version_sha256: str, language: str) -> tuple[Tr
     sentences = Sentence.objects.select_related("item__paradigm").in_bulk(
         {key for trial in planned for key in trial.payload.get("sentences", ())}
     )
-    return tuple(_template(trial, sentences, language=default_language) for trial in planned)
+    templates = [_template(trial, sentences, language=default_language) for trial in planned]
+    return tuple(templates if shows_context else map(_without_contexts, templates))
+
+
+def _without_contexts(template: TrialTemplate) -> TrialTemplate:
+    members = [{name: entry[name] for name in entry if name != CONTEXT} for entry in template.members]
+    return replace(template, members=tuple(members))
 
 
 def _template(planned: PlannedTrial, sentences: dict[int, Sentence], *, language: str) -> TrialTemplate:
@@ -173,12 +185,22 @@ def _trial(
         if template.is_pair and not trial.expected_first:
             order = order[::-1]
         screen = {"options": [{"id": next(ids), **option} for option in order], **arranged}
+        _share_context(screen)
     else:
         screen = {**template.members[0], **arranged}
     trial.shown = screen
     if trial.kind in {"catch", "practice"}:
         trial.correct = _correct(screen, template.payload, is_first=trial.expected_first)
     return trial
+
+
+def _share_context(screen: dict[str, Any]) -> None:
+    """Make a context that all options have one of the screen, which shows it once."""
+    contexts = {option.get(CONTEXT, "") for option in screen["options"]}
+    if len(contexts) == 1 and (context := contexts.pop()):
+        screen[CONTEXT] = context
+        for option in screen["options"]:
+            del option[CONTEXT]
 
 
 def _rotate_members(members: Sequence[dict[str, Any]], rotation: int) -> Sequence[dict[str, Any]]:
@@ -189,12 +211,16 @@ def _rotate_members(members: Sequence[dict[str, Any]], rotation: int) -> Sequenc
 
 def _sentence_entry(sentence: Sentence, language: str) -> dict[str, Any]:
     entry = {"sentence_id": sentence.key, "text": sentence.text, "language": sentence.language or language}
+    if context := sentence.stimulus.context:
+        entry[CONTEXT] = context.text
     return {**entry, "markup": True} if is_marked(sentence.attributes) else entry
 
 
 def _text_entry(payload: dict[str, Any], text: str, *, language: str) -> dict[str, Any]:
     """A sentence that is part of the study's plan and has no row of its own."""
     entry = {"sentence_id": "", "text": text, "language": payload.get("language") or language}
+    if payload.get(CONTEXT):
+        entry[CONTEXT] = payload[CONTEXT]
     return {**entry, "markup": True} if is_marked(payload) else entry
 
 
@@ -215,11 +241,11 @@ def _correct(screen: dict[str, Any], payload: dict[str, Any], *, is_first: bool 
     return {**correct, "low": low, "high": high}
 
 
-def trial_plan(session: Session, trials: Sequence[Trial], *, sentence_of: Any) -> dict[str, Any]:
+def trial_plan(session: Session, trials: Sequence[Trial], *, screen_of: Any) -> dict[str, Any]:
     """Everything a browser needs to run all trials without further requests, as JSON-ready values.
 
-    ``sentence_of`` converts a shown sentence to text, language and direction. The plan marks practice trials,
-    but neither catch trials nor expected answers. The caller activates the study's language.
+    ``screen_of`` converts what a trial shows to its context, options and sentence. The plan marks practice
+    trials, but neither catch trials nor expected answers. The caller activates the study's language.
     """
     protocol, minutes = load_protocol(session.version), session.experiment.lease_minutes
     place_kept = ngettext(
@@ -244,22 +270,21 @@ def trial_plan(session: Session, trials: Sequence[Trial], *, sentence_of: Any) -
         "resume_gap_s": round(protocol.resume_gap.total_seconds()),
         "n_blocks": max((trial.block for trial in trials if trial.kind != "practice"), default=1),
         "trials": [
-            _planned_trial(trial, common=common, parts=trial_parts, sentence_of=sentence_of)
+            _planned_trial(trial, common=common, parts=trial_parts, screen_of=screen_of)
             for trial, trial_parts in zip(trials, parts, strict=True)
         ],
     }
 
 
 def _planned_trial(
-    trial: Trial, *, common: dict[str, Any], parts: dict[str, Any], sentence_of: Any
+    trial: Trial, *, common: dict[str, Any], parts: dict[str, Any], screen_of: Any
 ) -> dict[str, Any]:
     planned: dict[str, Any] = {
         "id": trial.public_id,
         "position": trial.position,
         "block": trial.block,
         "is_practice": trial.kind == "practice",
-        "options": [sentence_of(option) for option in trial.shown.get("options", ())],
-        "sentence": sentence_of(trial.shown) if "text" in trial.shown else None,
+        **screen_of(trial.shown),
         "is_answered": hasattr(trial, "judgment"),
     }
     return planned if parts == common else {**planned, "parts": parts}

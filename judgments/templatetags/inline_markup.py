@@ -1,6 +1,7 @@
 """Filters for texts with inline markup: allowed tags are rendered, everything else is escaped."""
 
 import re
+from itertools import pairwise
 from typing import Any
 
 from django import template
@@ -73,13 +74,19 @@ def study_contact(context: template.Context) -> str:
 
 
 @register.filter
-def elements(nodes: list[Any]) -> SafeString:
-    """Render the nodes of a sentence with inline markup.
+def elements(nodes: list[Any], breaks: bool = False) -> SafeString:
+    """Render the nodes of a sentence with inline markup; with ``breaks``, lines may break between two texts.
 
     >>> elements([{"tag": "em", "lang": "de", "nodes": ["Er"]}, " < sie"])
     '<em lang="de">Er</em> &lt; sie'
+    >>> elements(["太郎が", "来た。"], True)
+    '太郎が<wbr>来た。'
     """
-    return mark_safe("".join(_element(node) for node in nodes))  # noqa: S308 - _element() escapes every node
+    html = [_element(node) for node in nodes]
+    if breaks:
+        between = [isinstance(a, str) and isinstance(b, str) for a, b in pairwise(nodes)]
+        html[1:] = ["<wbr>" * is_break + part for is_break, part in zip(between, html[1:], strict=True)]
+    return mark_safe("".join(html))  # noqa: S308 - _element() escapes every node
 
 
 def _element(node: Any) -> str:

@@ -20,6 +20,7 @@ CONTEXT, LONGEST, LONGEST_VALUE = 6, 240, 60  # words around a change; character
 LABELS = {
     "catch_trials": "Catch trials",
     "closing_comment": "Free comment at the end",
+    "context_display": "Contexts of sentences",
     "completion": "Proof of completion",
     "completion_url": "Return link",
     "materials": "Materials",

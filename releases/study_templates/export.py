@@ -10,9 +10,9 @@ from releases.study_templates.document import write_document
 STUDY_FIELDS = (
     "title", "description", "task", "parameters", "language", "public_title", "consent", "consent_statements",
     "instructions", "quiz", "quiz_failure", "practice", "practice_expected", "practice_other", "anchors",
-    "catch_trials", "questionnaire", "debrief", "closing_questions", "closing_comment", "participant_texts",
-    "target_judgments", "max_participants", "quotas", "lease_minutes", "resume_gap_minutes",
-    "resume_limit_days", "lab_mode",
+    "catch_trials", "questionnaire", "debrief", "closing_questions", "closing_comment", "context_display",
+    "participant_texts", "target_judgments", "max_participants", "quotas", "lease_minutes",
+    "resume_gap_minutes", "resume_limit_days", "lab_mode",
 )  # fmt: skip
 #: What a template never carries, although the study has it.
 LEFT_OUT_FIELDS = (
@@ -37,7 +37,7 @@ def build_template(study: Experiment, *, with_materials: bool = True) -> str:
     plan = current_plan_row(study)
     sections = {
         "study": _without_defaults(
-            study, STUDY_FIELDS, keep=("title", "task", "language", "closing_comment")
+            study, STUDY_FIELDS, keep=("title", "task", "language", "closing_comment", "context_display")
         ),
         "design": {name: getattr(design, name) for name in DESIGN_FIELDS},
         "exclusion_plan": {"name": plan.name, "steps": plan.steps} if plan else None,

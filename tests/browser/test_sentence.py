@@ -1,10 +1,15 @@
 """How a sentence stands on the page: read aloud with its trial, and left alone by what translates pages."""
 
-import pytest
+import re
 
-from experiments.models import Design
+import pytest
+from playwright.sync_api import Page
+
+from experiments.materials.schema import CONTEXT
+from experiments.models import Design, Sentence
 from experiments.studies.lifecycle import open_study
-from tests.browser.playing import shown_trial
+from judgments.models import Judgment
+from tests.browser.playing import answer, finish, shown_trial, start
 from tests.cast import PARAMETERS, ada, begin, draft, material_set, study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -68,3 +73,67 @@ def test_a_sentence_begins_at_the_side_of_its_own_script(open_page, task):
     for sentence in page.locator("main .sentence").all():
         assert sentence.evaluate("one => getComputedStyle(one).direction") == "rtl"
         assert sentence.evaluate(ENDS_AT_THE_RIGHT)
+
+
+DIALOGUE = "A: **Who** left, a < b?\nB: Ich weiß nicht, wer das gewesen sein könnte, aber es war spät."
+CONTEXTS = (DIALOGUE, "It rained.", "")
+
+
+def context_session(task: str, *, language: str = "en", contexts=CONTEXTS, slug: str = "agreement"):
+    materials = material_set(slug, n_items=3, language=language)
+    rows = list(Sentence.objects.filter(material_set=materials).order_by("pk"))
+    for place, row in enumerate(rows):
+        row.attributes = {CONTEXT: contexts[place // 2]} if contexts[place // 2] else {}
+    Sentence.objects.bulk_update(rows, ["attributes"])
+    fields = {"context_display": "above", "instructions": "", "language": language}
+    return begin(study(slug, materials=materials, task=task, n_lists=1, **fields))
+
+
+def context_html(page: Page) -> str:
+    """The context on the screen, without what differs between the two pages on purpose."""
+    html = page.locator("#context").evaluate("one => one.outerHTML")
+    return re.sub(r"<span[^>]*>", "<span>", html)
+
+
+def test_the_engine_and_the_plain_page_show_the_same_contexts(open_page, check_page):
+    for task in ("forced_choice", "likert", "slider"):
+        session = context_session(task, slug=f"set-{task.replace('_', '-')}")
+        plain_page, page = open_page(plain=True), open_page()
+        for tab in (plain_page, page):
+            tab.goto(f"/s/{session.token}/")
+        shown_trial(page)
+        assert context_html(page) == context_html(plain_page)
+        assert "A: <strong>Who</strong> left, a &lt; b?" in context_html(page)
+        question, context = (page.locator(name).first.bounding_box() for name in ("h1", "#context"))
+        sentence = page.locator(".sentence:not(.reference *)").first.bounding_box()
+        assert question["y"] < context["y"] < sentence["y"]
+        if task == "forced_choice":
+            check_page(page)
+            check_page(plain_page)
+
+
+def test_answers_stand_in_one_place_whatever_the_context(open_page):
+    for width, language in ((390, "ar"), (1280, "en")):
+        page = open_page(width=width)
+        start(page, context_session("likert", language=language, slug=f"set-{language}"))
+        places = set()
+        for _ in range(3):
+            shown_trial(page)
+            places.add(round(page.locator(".scale .option").first.bounding_box()["y"]))
+            answer(page, "likert")
+        assert len(places) == 1
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_contexts_are_shown_without_a_network(open_page):
+    page = open_page()
+    session = context_session("likert")
+    start(page, session)
+    shown_trial(page)
+    page.context.set_offline(True)
+    answer(page, "likert")
+    shown_trial(page)
+    assert page.locator("#context").inner_text() == "It rained."
+    page.context.set_offline(False)
+    finish(page, "likert")
+    assert Judgment.objects.filter(trial__session=session).count() == 3

@@ -321,10 +321,10 @@ def _columns_to_check(
     """Columns whose names resemble a field's, and columns that no participant sees."""
     if CONTEXT in columns:
         message = (
-            f"column {columns[CONTEXT]} is text that models read before the sentence; "
-            "participants are not shown it."
+            f"column {columns[CONTEXT]} is text that participants see above the sentence, unless the study "
+            "hides it, and that models read before it."
         )
-        yield Finding("warning", "not_shown", message, file=sheet.file)
+        yield Finding("note", "context", message, file=sheet.file)
     uses = {*columns.values(), *(part for use in COLUMN_USES for part in mapping.get(use, "").split(JOINT))}
     joined = columns.get("condition", "").split(JOINT)
     free = [str(name) for name in sheet.frame.columns if name not in {*uses, *joined}]

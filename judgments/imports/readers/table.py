@@ -649,7 +649,7 @@ def near_names(names: list[str], columns: Mapping[str, str], mapping: Mapping[st
     counted = {"participant"} if "n_yes" in columns else set()
     mapped = {name for name, column in mapping.items() if column}  # the page states the others as empty
     stated = {*columns, *mapped, *answered, *paired, *in_sets, *counted}
-    missing = {ours: TABLE_FIELDS[ours] for ours in NEAR_NAMES if ours not in stated}
+    missing = {ours: TABLE_FIELDS[ours] for ours in NEAR_NAMES if ours in TABLE_FIELDS and ours not in stated}
     free = [name for name in names if name not in taken]
     return [
         f"no column is {ours}; {' or '.join(map(repr, near[:3]))} may be: --map {ours}={near[0]}."

@@ -28,6 +28,23 @@ export function sentence({ text, nodes, phrases, language, direction }) {
   return make("span", attributes, ...(nodes ? inline(nodes) : breakable ?? [text]));
 }
 
+// The text before a sentence, a block for each of its lines; lines of Japanese and Chinese break between phrases only.
+export function context({ lines, is_dialogue, has_phrases, language, direction }) {
+  const kinds = ["context", is_dialogue && "dialogue", has_phrases && "phrases"].filter(Boolean).join(" ");
+  const isText = (node) => typeof node === "string";
+  const breakable = (nodes) => nodes.flatMap((node, place) => {
+    return place && isText(node) && isText(nodes[place - 1]) ? [make("wbr"), node] : inline([node]);
+  });
+  return make("span", { class: kinds, lang: language, dir: direction, translate: "no" },
+    ...lines.map((nodes) => make("span", { class: "turn" }, ...breakable(nodes))));
+}
+
+// A sentence after its own context, where the options of a screen have different ones.
+export function stimulus(option) {
+  if (!option.context) return sentence(option);
+  return make("span", { class: "in-context" }, context(option.context), sentence(option));
+}
+
 // Fill the gaps of a translated text: "Block %(now)s of %(all)s".
 export function fill(text, values) {
   return text.replace(/%\((\w+)\)s/g, (gap, name) => String(values[name] ?? gap));

@@ -1,7 +1,7 @@
 // Layout is part of the stimulus. The members of a pair get equally many lines, and the space of the tallest stimulus
 // of the list is reserved on every trial, so that answers do not move. What was shown is recorded with the answer.
 
-import { make, sentence } from "./dom.js";
+import { context, make, stimulus } from "./dom.js";
 
 const NARROWEST = 0.5; // share of the full width below which members get widths of their own
 const MORE_LINES = 2; // tried beyond those of the longer member, before that
@@ -87,6 +87,7 @@ export class Layout {
 
   constructor(plan) {
     this.trials = plan.trials;
+    this.hasContexts = plan.trials.some((trial) => trial.context);
   }
 
   // Widths of every stimulus of the plan and the height of the tallest, measured where the sample is shown.
@@ -97,11 +98,12 @@ export class Layout {
     sample.parentElement.append(probe);
     const [widths, heights] = [new Map(), [0]];
     for (const trial of this.trials) {
-      const spans = stimuliOf(trial).map(sentence);
-      probe.replaceChildren(...spans);
+      const shown = stimuliOf(trial).map(stimulus);
+      probe.replaceChildren(...shown);
+      const spans = stimuliIn(probe);
       widths.set(trial.id, evenWidths(spans, full));
       spans.forEach((span, place) => setWidth(span, widths.get(trial.id)[place]));
-      heights.push(...spans.map((span) => span.getBoundingClientRect().height));
+      heights.push(...shown.map((one) => one.getBoundingClientRect().height));
     }
     probe.remove();
     const layout = { widths, height: Math.ceil(Math.max(...heights)) };
@@ -109,8 +111,24 @@ export class Layout {
     return layout;
   }
 
+  // The height of the tallest context of the plan, in the place of this screen's one.
+  #contextHeight(block) {
+    const key = `context ${block.getBoundingClientRect().width} ${getComputedStyle(block).fontSize}`;
+    if (!this.#measured.has(key)) {
+      const probe = make("div", { class: "context-probe", "aria-hidden": "true" });
+      probe.append(...this.trials.filter((trial) => trial.context).map((trial) => context(trial.context)));
+      block.parentElement.append(probe);
+      const heights = [...probe.children].map((one) => one.getBoundingClientRect().height);
+      probe.remove();
+      this.#measured.set(key, Math.ceil(Math.max(...heights)));
+    }
+    return this.#measured.get(key);
+  }
+
   // Lays one trial's screen out.
   apply(element, trial) {
+    const block = [...element.querySelectorAll(".context")].find((one) => !one.closest(".in-context"));
+    if (block) element.style.setProperty("--context", `${this.#contextHeight(block)}px`);
     const spans = stimuliIn(element);
     if (!spans.length) return;
     for (const span of spans) span.style.maxWidth = "";

@@ -2,7 +2,7 @@
 
 import { answering, choose, inputType, isSecondHalf, twoWays, GUARD_MS } from "./choose.js";
 import { digitKey, digitOf } from "./digits.js";
-import { fill, make, sentence } from "./dom.js";
+import { context as contextOf, fill, make, stimulus } from "./dom.js";
 import { Layout, layoutFacts } from "./layout.js";
 import { deleteCopy } from "./offline_copy.js";
 import { feedback, lastPage, pause, progress, read, ready, welcomeBack } from "./screens.js";
@@ -91,7 +91,7 @@ async function one(trial, { common, plan, task, machine, layout, absence, gapFro
   main.replaceChildren(element);
   scrollTo(0, 0);
   const context = { ...common, watch, words: plan.words, signal: cut.signal };
-  Object.assign(context, { make, sentence, fill, twoWays, inputType, timeOf, digitKey, digitOf });
+  Object.assign(context, { make, sentence: stimulus, fill, twoWays, inputType, timeOf, digitKey, digitOf });
   let press = null; // the last one with a mouse, a finger or a pen
   element.addEventListener("pointerdown", (event) => (press = event), { capture: true });
   context.pressed = (event) => {
@@ -106,6 +106,7 @@ async function one(trial, { common, plan, task, machine, layout, absence, gapFro
   let [shown, timesLaidOut, wasRestored] = [{}, () => 0, false];
   addEventListener("pageshow", ({ persisted }) => (wasRestored ||= persisted), { signal: cut.signal });
   context.onset = async () => {
+    showContext(element, trial, layout);
     layout.apply(element, trial);
     timesLaidOut = layout.follow(element, trial, cut.signal);
     element.querySelector("[autofocus], fieldset")?.focus({ preventScroll: true });
@@ -153,6 +154,19 @@ async function one(trial, { common, plan, task, machine, layout, absence, gapFro
     },
     events: happened({ ...shown, ...more, ...away, ...loaded }),
   };
+}
+
+// Above the sentences and below the question; on trials without a context its room is kept, so that answers do not move.
+function showContext(element, trial, layout) {
+  if (!layout.hasContexts) return;
+  const block = trial.context ? contextOf(trial.context) : make("span", { class: "context", "aria-hidden": "true" });
+  const heading = element.querySelector("legend") ?? element.querySelector("h1");
+  if (heading) heading.after(block);
+  else element.prepend(block);
+  if (!trial.context) return;
+  block.id = "context"; // read aloud with the question, when the group takes the focus
+  const group = element.querySelector("fieldset");
+  group?.setAttribute("aria-describedby", ["context", group.getAttribute("aria-describedby")].filter(Boolean).join(" "));
 }
 
 // What a pointer pressed or released.

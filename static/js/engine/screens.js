@@ -1,7 +1,7 @@
 // Screens between trials: what the server would show, without asking it.
 
 import { isSecondHalf } from "./choose.js";
-import { fill, inline, make, sentence } from "./dom.js";
+import { context as contextOf, fill, inline, make, stimulus } from "./dom.js";
 import { timeOf } from "./timing.js";
 
 // Shows a screen to read; resolves when its button is pressed, or Enter.
@@ -64,7 +64,8 @@ export function feedback(context, { plan, task, trial, response, said }) {
   const chosen = trial.options.find((option) => option.id === first);
   const both = trial.options.length === 2 ? trial.options : trial.options.slice(0, 1);
   const shown = chosen ? [chosen] : trial.sentence ? [trial.sentence] : both;
-  const body = shown.map((one) => make("p", { class: "shown" }, sentence(one)));
+  const body = shown.map((one) => make("p", { class: "shown" }, stimulus(one)));
+  if (trial.context) body.unshift(contextOf(trial.context));
   if (chosen) body.push(make("p", { class: "quiet" }, words.you_chose));
   else body.push((task.answered ?? answered)(trial, response, { make, words }));
   const usual = said.is_correct === null ? [] : [[said.is_correct ? words.right : words.wrong]];

@@ -1,0 +1,1 @@
+"""Stimuli: what participants see, and what language models read, of a sentence."""
