@@ -172,7 +172,7 @@ def _named_sentences(trials: pd.DataFrame, read: JudgmentFile) -> pd.DataFrame:
         numbers = {text: f"s{number}" for number, text in enumerate(texts.unique(), start=1)}
         item = item.where(~nameless, trials["text"].map(numbers))
     item = _apart_by_group(trials, item)
-    _ask_about_factors(trials.assign(item=item)[~nameless], read)
+    _ask_about_factors(trials, item.where(~nameless, ""), read)
     several = item.map(trials["condition"].groupby(item).nunique()) > 1
     labels = item.where(~several, item + ":" + trials["condition"])
     sentence = _apart_by_group(trials, trials["sentence_id"]).where(trials["sentence_id"] != "", labels)
@@ -188,29 +188,32 @@ class OpenFactor(BadInput):
         self.proposal = proposal
 
 
-def _ask_about_factors(trials: pd.DataFrame, read: JudgmentFile) -> None:
+def _ask_about_factors(trials: pd.DataFrame, item: pd.Series, read: JudgmentFile) -> None:
     """Ask about columns that vary within items and conditions and are neither a factor nor stated as none."""
-    trials = trials[(trials["kind"] == "target") & (trials["sentence_id"] == "")]
     mapped = mapped_columns(str(read.mapping.get("condition", "")), [])
     attributes = mapped_columns(str(read.mapping.get(ATTRIBUTE, "")), [])
     free = [name for name in read.extra if name not in {*mapped, *attributes}]
-    if not free or trials.empty:
+    is_open = (trials["kind"] == "target") & (trials["sentence_id"] == "") & (item != "")
+    if not free or not is_open.any():
         return
-    if (trials["text"] != "").any():
-        _ask_about_texts(trials, free, mapped, read.file)
-    else:
-        _ask_about_levels(trials, free, mapped, read)
+    cells = trials[["condition", "text"]].assign(item=item)[is_open]
+    if (cells["text"] == "").all():
+        _ask_about_levels(trials.loc[cells.index].assign(item=item), free, mapped, read)
+        return
+    texts = cells.drop_duplicates()
+    if texts.duplicated(["item", "condition"]).any():
+        _ask_about_texts(trials.loc[cells.index].assign(item=item), texts.index, free, mapped, read.file)
 
 
-def _ask_about_texts(trials: pd.DataFrame, free: list[str], mapped: list[str], file: str) -> None:
+def _ask_about_texts(
+    trials: pd.DataFrame, first: pd.Index, free: list[str], mapped: list[str], file: str
+) -> None:
     """Ask where texts of one item and condition differ, and columns of the file tell them apart."""
-    cell = ["item", "condition", "text"]
-    texts = trials.drop_duplicates(cell)
-    if not texts.duplicated(cell[:2]).any():
-        return
     columns = [f"extra:{name}" for name in free]
-    n_values = trials[columns].groupby([trials[name] for name in cell], sort=False).nunique().max()
+    by_text = trials[columns].groupby([trials[name] for name in ("item", "condition", "text")], sort=False)
+    n_values = by_text.nunique().max()
     of_texts = [name for name in free if n_values[f"extra:{name}"] == 1]
+    texts = trials.loc[first]
     cells = texts[[f"extra:{name}" for name in of_texts]].set_axis(of_texts, axis=1)
     attributes = pd.Series(cells.to_dict("records"), index=texts.index, dtype=object)
     sentences = texts.assign(is_filler=False, file=file, attributes=attributes)
