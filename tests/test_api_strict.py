@@ -16,9 +16,10 @@ from config.api_bases import StrictSerializer, StrictView
 from config.api_schema import DocumentGenerator
 from experiments.generation.paradigms import read_source
 from experiments.generation.stored.library import save_paradigm
+from experiments.generation.stored.pair_sets import create_pair_set
 from experiments.intake.previews import PURPOSE
 from experiments.intake.uploads import save_uploads
-from experiments.models import Experiment, Webhook
+from experiments.models import Experiment, Webhook, WordList
 from judgments.models import Judgment
 from tests import cast
 from tests.judgments.deliveries import row, send
@@ -90,7 +91,15 @@ def address(document):
     paradigm = save_paradigm(cast.ada(), text).paradigm
     file = SimpleUploadedFile("sentences.csv", b"sentence_id,sentence\na,It is.\n")
     upload = save_uploads(cast.ada(), [file], purpose=PURPOSE, options={})[0]
+    pairs = create_pair_set(cast.ada(), name="Pairs", addresses=["en:wh_island"], n=1, seed=1)
+    words = WordList.objects.create(owner=cast.ada(), name="birds", language="en")
+    rows = SimpleUploadedFile("ratings.csv", b"participant,sentence,rating\np1,It is.,6\n")
+    options = {"experiment": "Ratings", "format": "table"}
+    judgments = save_uploads(cast.ada(), [rows], purpose="judgments", options=options)[0]
     ids = {
+        "/pair-sets/{id}/": pairs.pk,
+        "/word-lists/{id}/": words.pk,
+        "/judgment-uploads/{id}/": judgments.batch,
         "/webhooks/{id}/": webhook.pk,
         "/own-paradigms/{id}/": paradigm.pk,
         "/material-uploads/{id}/": upload.batch,

@@ -4,22 +4,33 @@ from typing import Any
 
 from django.db import transaction
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from analysis.errors import BadInput
 from config.api_bases import StrictSerializer
 from config.api_schema import ErrorSerializer
-from experiments.api.serializers import ObjectField
+from experiments.api.serializers import ObjectField, PlainText
 from experiments.api.views import StudyAPIView
 from experiments.lists.balance_report import design_document
 from experiments.lists.build import get_design
-from experiments.lists.rounds import ITEMS, MOST_LISTS, PARTICIPANTS
+from experiments.lists.rounds import ITEMS, MOST_LISTS, MOST_ROUNDS, PARTICIPANTS
+from experiments.materials.findings import LEFT_OUT_FOR
 from experiments.models import Design, Experiment, MaterialSet
 from experiments.pages.access import get_locked_study
-from experiments.pages.design.forms import APART, DesignForm
+from experiments.pages.design.forms import APART, DesignForm, RoundForm
 from experiments.pages.design.page import save_design
+from experiments.pages.design.rounds import (
+    add_round,
+    change_round,
+    editable_design,
+    find_round,
+    remove_round,
+)
+from experiments.pages.design.sample import leave_items_out, store_split
 from experiments.studies.history import design_values
+from experiments.studies.proposals import proposals
 
 BIGGEST = 2**31 - 1
 
@@ -162,3 +173,134 @@ class DesignView(StudyAPIView):
             raise serializers.ValidationError(form.errors.get_json_data())
         save_design(study, form, before=before, user=self.user)
         return Response(design_document(Experiment.objects.get(pk=study.pk)))
+
+
+class RoundRequest(StrictSerializer):
+    """Changes of a further round; null: as in the first round."""
+
+    kind = serializers.ChoiceField(Design.Kind.choices, required=False)
+    n_lists = serializers.IntegerField(required=False, min_value=1, max_value=MOST_LISTS)
+    items_per_paradigm = serializers.IntegerField(min_value=1, max_value=BIGGEST, **OPTIONAL)
+    items = serializers.ChoiceField(list(ITEMS), required=False)
+    without = serializers.ListField(
+        child=PlainText(max_length=200), required=False, help_text="Paradigms left out."
+    )
+    participants = serializers.ChoiceField(list(PARTICIPANTS), required=False)
+    target_judgments = serializers.IntegerField(min_value=0, max_value=BIGGEST, **OPTIONAL)
+    max_participants = serializers.IntegerField(min_value=1, max_value=BIGGEST, **OPTIONAL)
+    seed = serializers.IntegerField(required=False, min_value=0, max_value=2**63 - 1)
+
+
+class DesignChangeView(StudyAPIView):
+    """Base of further changes of a design; they respond with the lists and their proof."""
+
+    queryset = Experiment.objects.none()
+    serializer_class = DesignSerializer
+
+    def document(self, slug: str) -> Response:
+        """The design as it is planned now."""
+        return Response(design_document(Experiment.objects.get(slug=slug)))
+
+
+class RoundsView(DesignChangeView):
+    """Further rounds."""
+
+    takes_no_body = True
+
+    @extend_schema(summary="Add a round like the first", request=None, responses={201: DesignSerializer})
+    @transaction.atomic
+    def post(self, request: Request, slug: str) -> Response:
+        """Of new items where items are sampled; PATCH changes it."""
+        self.study()
+        study, design = editable_design(self.user, slug)
+        if len(design.rounds) >= MOST_ROUNDS:
+            raise BadInput(f"there are {MOST_ROUNDS} further rounds already.")
+        add_round(study, design, by=self.user)
+        response = self.document(slug)
+        response.status_code = status.HTTP_201_CREATED
+        return response
+
+
+class RoundView(DesignChangeView):
+    """One further round."""
+
+    @extend_schema(summary="Change a further round", request=RoundRequest, responses=DesignSerializer)
+    @transaction.atomic
+    def patch(self, request: Request, slug: str, number: int) -> Response:
+        """What is sent; 422 where no lists can be built."""
+        data, (study, design) = self.validated_body(RoundRequest), editable_design(self.user, slug)
+        stored = find_round(study, design, number)
+        values = {**stored.as_dict(), **data}
+        values["without"] = "\n".join(values["without"])
+        prefix = RoundForm(study=study, design_round=stored).prefix
+        form = RoundForm(
+            {f"{prefix}-{name}": value for name, value in values.items() if value is not None},
+            study=study,
+            design_round=stored,
+        )
+        if not form.is_valid():
+            raise serializers.ValidationError(form.errors.get_json_data())
+        change_round(study, design, form, by=self.user)
+        return self.document(slug)
+
+    @extend_schema(summary="Take a round away that has not begun", responses={200: DesignSerializer})
+    @transaction.atomic
+    def delete(self, request: Request, slug: str, number: int) -> Response:
+        """Later ones move up."""
+        study, design = editable_design(self.user, slug)
+        remove_round(study, design, find_round(study, design, number).number, by=self.user)
+        return self.document(slug)
+
+
+class SplitRequest(StrictSerializer):
+    """A proposal."""
+
+    n_lists = serializers.IntegerField(min_value=1, max_value=BIGGEST)
+
+
+class SplitView(DesignChangeView):
+    """Splits of the items over lists."""
+
+    @extend_schema(summary="Split all items over lists", request=SplitRequest, responses=DesignSerializer)
+    @transaction.atomic
+    def post(self, request: Request, slug: str) -> Response:
+        """One of the proposals for these materials; 422 names their numbers of lists."""
+        study = get_locked_study(self.user, slug)
+        n_lists = self.validated_body(SplitRequest)["n_lists"]
+        offers = {offer.n_lists: offer for offer in proposals(study)}
+        if n_lists not in offers:
+            numbers = ", ".join(map(str, sorted(offers))) or "no split"
+            raise BadInput(f"{n_lists} lists are not proposed.", remedy=f"There is {numbers}.")
+        store_split(study, offers[n_lists], by=self.user)
+        return self.document(slug)
+
+
+class LeftOutRequest(StrictSerializer):
+    """A check whose items are left out."""
+
+    check = serializers.ChoiceField(list(LEFT_OUT_FOR))
+    of_fillers = serializers.BooleanField(default=False, help_text="Of the set of fillers.")
+    left_out = serializers.BooleanField(default=True, help_text="False: they are shown again.")
+
+
+class LeftOutView(DesignChangeView):
+    """Items that a check names."""
+
+    @extend_schema(
+        summary="Leave out the items that a check names", request=LeftOutRequest, responses=DesignSerializer
+    )
+    @transaction.atomic
+    def post(self, request: Request, slug: str) -> Response:
+        """A repetition changes nothing."""
+        study = get_locked_study(self.user, slug)
+        data = self.validated_body(LeftOutRequest)
+        n = leave_items_out(
+            study,
+            data["check"],
+            of_fillers=data["of_fillers"],
+            is_shown=not data["left_out"],
+            by=self.user,
+        )
+        if n is None:
+            raise BadInput("the study has no such materials.", remedy="Choose them first.")
+        return self.document(slug)

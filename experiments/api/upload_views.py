@@ -1,6 +1,6 @@
 """Upload of materials over REST: send files, see how they are read, choose columns, import by a job."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.http import Http404
 from drf_spectacular.utils import extend_schema
@@ -109,20 +109,29 @@ class UploadAPIView(StrictView, generics.GenericAPIView[Any]):
     serializer_class: Any = UploadSerializer
     filter_backends: list[Any] = []
     pagination_class = None
+    purpose: ClassVar[str] = PURPOSE
 
     def uploads(self) -> list[Upload]:
         """The files of the address."""
-        if not (uploads := find_batch(self.request.user, self.kwargs["id"], purpose=PURPOSE)):
+        if not (uploads := find_batch(self.request.user, self.kwargs["id"], purpose=self.purpose)):
             raise Http404
         return uploads
 
+    def read(self, uploads: list[Upload]) -> Preview | Job:
+        """How the files are read, or the job that reads large ones."""
+        return read_or_job(uploads)
+
+    def problem(self, uploads: list[Upload], reading: Preview) -> str:
+        """What keeps the files from being imported as they are read; empty where nothing does."""
+        return problem(uploads, reading)
+
     def respond(self, uploads: list[Upload], code: int = status.HTTP_200_OK) -> Response:
         """Respond with the reading, 202 while a job reads the files."""
-        reading = read_or_job(uploads)
+        reading = self.read(uploads)
         document: dict[str, Any] = {"id": uploads[0].batch, "files": uploads, "options": uploads[0].options}
         row: dict[str, Any]
         if not isinstance(reading, Job):
-            row = {"state": "read", "job": None, "error": problem(uploads, reading), "preview": reading}
+            row = {"state": "read", "job": None, "error": self.problem(uploads, reading), "preview": reading}
         elif reading.state == Job.State.FAILED:
             row = {"state": "failed", "job": reading.pk, "error": reading.error, "preview": {}}
         else:
@@ -203,11 +212,28 @@ class UploadView(UploadAPIView):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class UploadImportView(UploadAPIView):
-    """The import."""
+class ImportAPIView(UploadAPIView):
+    """Base of the imports."""
 
     serializer_class = JobSerializer
     may_be_early = True
+
+    def readable_uploads(self) -> list[Upload]:
+        """The files of the address, unless something keeps them from being imported."""
+        uploads = self.uploads()
+        self.refuse_body()
+        reading = self.read(uploads)
+        if isinstance(reading, Job):
+            if reading.state == Job.State.FAILED:
+                raise BadInput(reading.error)
+            raise StillComputing("the files are being read.", remedy="Ask again.")
+        if reason := self.problem(uploads, reading):
+            raise BadInput(reason)
+        return uploads
+
+
+class UploadImportView(ImportAPIView):
+    """The import."""
 
     @extend_schema(
         summary="Import uploaded files as materials",
@@ -216,13 +242,5 @@ class UploadImportView(UploadAPIView):
     )
     def post(self, request: Request, id: str) -> Response:
         """The job, whose result has the `slug` of the set; 422 names what keeps them from being imported."""
-        uploads = self.uploads()
-        self.refuse_body()
-        reading = read_or_job(uploads)
-        if isinstance(reading, Job):
-            if reading.state == Job.State.FAILED:
-                raise BadInput(reading.error)
-            raise StillComputing("the files are being read.", remedy="Ask again.")
-        if reason := problem(uploads, reading):
-            raise BadInput(reason)
-        return Response(JobSerializer(import_later(uploads)).data, status=status.HTTP_202_ACCEPTED)
+        job = import_later(self.readable_uploads())
+        return Response(JobSerializer(job).data, status=status.HTTP_202_ACCEPTED)

@@ -22,6 +22,10 @@ urlpatterns = [
     path("studies/<slug:slug>/", views.StudyViews.as_view(one_study), name="api-study"),
     path("studies/<slug:slug>/copy/", views.CopyView.as_view(), name="api-copy"),
     path("studies/<slug:slug>/design/", design_views.DesignView.as_view(), name="api-design"),
+    path("studies/<slug:slug>/design/split/", design_views.SplitView.as_view(), name="api-split"),
+    path("studies/<slug:slug>/design/left-out/", design_views.LeftOutView.as_view(), name="api-left-out"),
+    path("studies/<slug:slug>/rounds/", design_views.RoundsView.as_view(), name="api-rounds"),
+    path("studies/<slug:slug>/rounds/<int:number>/", design_views.RoundView.as_view(), name="api-round"),
     path("studies/<slug:slug>/webhooks/", webhook_views.WebhookViews.as_view(), name="api-webhooks"),
     path("studies/<slug:slug>/webhooks/<int:pk>/", webhook_views.WebhookView.as_view(), name="api-webhook"),
     path(

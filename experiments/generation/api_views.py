@@ -7,12 +7,12 @@ from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404
-from drf_spectacular.utils import extend_schema, extend_schema_view
+from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import generics, serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from analysis.errors import BadInput
+from analysis.errors import BadInput, StillComputing
 from config.api_bases import StrictModelSerializer, StrictSerializer, StrictView
 from config.api_schema import ErrorSerializer
 from experiments.api.authentication import count_request
@@ -35,7 +35,7 @@ from experiments.generation.stored.library import (
 )
 from experiments.generation.stored.pair_sets import MAX_EACH, MAX_IMMEDIATE, create_pair_set, delete_pair_set
 from experiments.generation.stored.word_lists import lexicon_for
-from experiments.models import GeneratedPair, OwnParadigm, PairSet
+from experiments.models import GeneratedPair, Job, OwnParadigm, PairSet
 
 MOST_CHOSEN = 200
 MAX_LINTED = 1000  # pairs that a request of the linter draws
@@ -321,11 +321,13 @@ class PairSetSerializer(StrictModelSerializer[PairSet]):
     recipe = serializers.ListField(child=ObjectField(), read_only=True)
     materials = serializers.CharField(source="materials.slug", read_only=True, default=None, allow_null=True)
     job = serializers.IntegerField(source="job_id", read_only=True, allow_null=True)
+    state = serializers.SerializerMethodField(help_text="Pairs are there when it is ready.")
 
     class Meta:
         model = PairSet
         fields = [
             "id",
+            "state",
             "name",
             "paradigms",
             "n",
@@ -337,6 +339,13 @@ class PairSetSerializer(StrictModelSerializer[PairSet]):
             "materials",
         ]
         read_only_fields = ["id", "language", "drawn_at"]
+
+    @extend_schema_field(serializers.ChoiceField(["drawing", "ready", "failed"]))
+    def get_state(self, row: PairSet) -> str:
+        """The state of the draw."""
+        if row.drawn_at is not None:
+            return "ready"
+        return "failed" if row.job and row.job.state == Job.State.FAILED else "drawing"
 
 
 @extend_schema_view(
@@ -354,7 +363,7 @@ class PairSetsView(StrictView, generics.ListCreateAPIView[PairSet]):
 
     def get_queryset(self) -> QuerySet[PairSet]:
         """Sets of the caller."""
-        return PairSet.objects.visible_to(self.request.user).select_related("materials")
+        return PairSet.objects.visible_to(self.request.user).select_related("materials", "job")
 
     def perform_create(self, serializer: serializers.BaseSerializer[PairSet]) -> None:
         """Draw, or queue the draw."""
@@ -376,7 +385,7 @@ class PairSetView(StrictView, generics.RetrieveDestroyAPIView[PairSet]):
 
     def get_queryset(self) -> QuerySet[PairSet]:
         """Sets of the caller."""
-        return PairSet.objects.visible_to(self.request.user).select_related("materials")
+        return PairSet.objects.visible_to(self.request.user).select_related("materials", "job")
 
     def perform_destroy(self, instance: PairSet) -> None:
         """By its owner only."""
@@ -390,13 +399,15 @@ class DrawnPairSerializer(StrictModelSerializer[GeneratedPair]):
 
     class Meta:
         model = GeneratedPair
-        fields = ["key", "paradigm", "good", "bad", "is_struck", "fields_drawn"]
+        fields = ["id", "key", "paradigm", "good", "bad", "is_struck", "fields_drawn"]
         read_only_fields = fields
 
 
 @extend_schema_view(get=extend_schema(summary="Pairs of a set, as they read now"))
 class DrawnPairsView(StrictView, generics.ListAPIView[GeneratedPair]):
     """Pairs of one set, in the order of their draw."""
+
+    may_be_early = True
 
     queryset = GeneratedPair.objects.none()
     serializer_class = DrawnPairSerializer
@@ -407,4 +418,6 @@ class DrawnPairsView(StrictView, generics.ListAPIView[GeneratedPair]):
         rows = PairSet.objects.visible_to(self.request.user).filter(pk=self.kwargs.get("pk"))
         if (row := rows.first()) is None:
             raise Http404
+        if row.drawn_at is None:
+            raise StillComputing("the pairs are being drawn.", remedy="Ask again.")
         return row.pairs.order_by("pk")

@@ -447,7 +447,7 @@ class DecisionsView(CampaignAPIView):
         """Store the decision."""
         if data["decision"] == "undo":
             return decisions.undo(campaign, rows, by=self.user)
-        texts = {name: data[name] for name in ("category", "message") if name in data}
+        texts: dict[str, Any] = {name: data[name] for name in ("category", "message") if name in data}
         options: dict[str, Any] = {"by": self.user, "reason": data["reason"], **texts}
         if data["decision"] == "reject":
             return decisions.reject(campaign, rows, **options)

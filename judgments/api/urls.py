@@ -4,7 +4,15 @@ from typing import Any
 
 from django.urls import include, path
 
-from judgments.api import campaign_views, channel_views, launch_views, participant_views, payment_views, views
+from judgments.api import (
+    campaign_views,
+    channel_views,
+    import_views,
+    launch_views,
+    participant_views,
+    payment_views,
+    views,
+)
 
 S = "studies/<slug:slug>/"
 
@@ -80,4 +88,13 @@ urlpatterns = [
     path(f"{S}alerts/", channel_views.AlertViews.as_view(), name="api-alerts"),
     path(f"{S}alerts/<int:pk>/", channel_views.AlertView.as_view(), name="api-alert"),
     path(f"{S}alert-settings/", channel_views.AlertSettingsView.as_view(), name="api-alert-settings"),
+    path("judgment-uploads/", import_views.JudgmentUploadsView.as_view(), name="api-judgment-uploads"),
+    path(
+        "judgment-uploads/<uuid:id>/", import_views.JudgmentUploadView.as_view(), name="api-judgment-upload"
+    ),
+    path(
+        "judgment-uploads/<uuid:id>/import/",
+        import_views.JudgmentImportView.as_view(),
+        name="api-judgment-import",
+    ),
 ]

@@ -56,6 +56,11 @@ def _format_choices() -> list[tuple[str, str]]:
     return [*((name, FORMAT_LABELS[name]) for name in FORMATS), *format_labels().items()]
 
 
+def format_names() -> list[str]:
+    """Names of the formats, built-in ones first."""
+    return [name for name, _ in _format_choices()]
+
+
 class ReadingForm(forms.Form):
     """Study, materials and format of a file."""
 
@@ -215,7 +220,7 @@ class MappingForm(forms.Form):
             )
 
 
-def _find_lab(user: User, name: str) -> Lab | None:
+def find_lab(user: User, name: str) -> Lab | None:
     """The lab of the study of a slug or title, which the upload counts towards; None for a new study."""
     studies = Experiment.objects.editable_by(user).filter(Q(slug=name) | Q(title=name))
     study = studies.select_related("lab").first()
@@ -279,7 +284,7 @@ class JudgmentsWizard(UploadWizard):
             form.sent_files(),
             purpose=PURPOSE,
             options=form.options(),
-            lab=_find_lab(request.user, form.cleaned_data["experiment"]),
+            lab=find_lab(request.user, form.cleaned_data["experiment"]),
         )
         if form.cleaned_data["format"] == "auto":
             recognize(uploads[0])

@@ -13,13 +13,15 @@ from analysis.comparison.in_depth.models import METHODS
 from config.api_bases import StrictModelSerializer, StrictSerializer
 from experiments.api.serializers import PlainText
 from experiments.api.views import StudyAPIView
-from releases.api.fields import BIGGEST
+from experiments.pages.access import get_study
+from releases.api.fields import BIGGEST, AnyObject
 from releases.api.serializers import RunSerializer
 from releases.api.views import find_ready
 from releases.models import ScoreShard, ScoringRun
 from releases.scoring.execution import run_progress
-from releases.scoring.runs import request_model_runs, retry_run
+from releases.scoring.runs import delete_file, request_model_runs, retry_run
 from releases.scoring.shards import run_shards
+from releases.scoring.surprisals import list_tables, request_surprisals
 from releases.views.models.comparisons import list_runs
 
 SHOWN_FAILURES = 100
@@ -149,3 +151,56 @@ class RunRetryView(StudyAPIView):
         study = self.study()
         run = get_object_or_404(list_runs(study), pk=pk)
         return Response(RunDetailSerializer(retry_run(run, experiment=study, user=self.user)).data)
+
+
+class RunFileView(StudyAPIView):
+    """The uploaded file of a run."""
+
+    queryset = ScoringRun.objects.none()
+    serializer_class = RunSerializer
+
+    @extend_schema(summary="Delete the uploaded file of a run", responses={204: None})
+    def delete(self, request: Request, slug: str, pk: int) -> Response:
+        """Scores stay; scoring the run again needs another upload."""
+        study = self.study()
+        run = get_object_or_404(list_runs(study), pk=pk)
+        delete_file(run, experiment=study, user=self.user)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class SurprisalsSerializer(StrictSerializer):
+    """A table of surprisals of tokens and words."""
+
+    number = serializers.IntegerField(help_text="That of its job.")
+    state = serializers.CharField(source="job.state")
+    error = serializers.CharField(source="job.error", allow_blank=True)
+    files = serializers.ListField(child=AnyObject(), help_text="Path and size; on the page of the run.")
+
+
+class SurprisalViews(StudyAPIView):
+    """Tables of surprisals of a run."""
+
+    queryset = ScoringRun.objects.none()
+    serializer_class = SurprisalsSerializer
+    pagination_class = None
+    takes_no_body = True
+
+    @extend_schema(
+        summary="Surprisals of tokens and words of a run", responses=SurprisalsSerializer(many=True)
+    )
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        """All tables."""
+        run = get_object_or_404(list_runs(get_study(request.user, slug)), pk=pk)
+        return Response(SurprisalsSerializer(list_tables(run), many=True).data)
+
+    @extend_schema(
+        summary="Compute surprisals of the regions of the study's sentences",
+        request=None,
+        responses={202: SurprisalsSerializer},
+    )
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        """The same run has one table; a file of other regions is sent on the page."""
+        study = self.study()
+        run = get_object_or_404(list_runs(study), pk=pk)
+        table = request_surprisals(run, study, file=None, user=self.user)
+        return Response(SurprisalsSerializer(table).data, status=status.HTTP_202_ACCEPTED)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
@@ -22,6 +23,7 @@ from releases.api.report_serializers import AgreementChoices, correction_field, 
 from releases.api.report_views import Document
 from releases.api.views import with_exclusion
 from releases.gold.deviations import LONGEST_REASON
+from releases.gold.frozen_plan import choose_preregistered_version
 from releases.gold.options import ReportOptions
 from releases.study_report.build import PACKAGE
 from releases.study_report.request import (
@@ -144,6 +146,28 @@ class DeviationsView(StudyAPIView):
         """A version of the reason; earlier ones are kept. Answers with the list."""
         study = self.study()
         store_reason(study, **self.validated_body(ReasonRequest), user=self.user)
+        return Response(current_deviations(study))
+
+
+class VersionRequest(StrictSerializer):
+    """The preregistered version."""
+
+    version = serializers.IntegerField(min_value=1, max_value=2**31 - 1, help_text="Number of a version.")
+
+
+class PreregisteredVersionView(StudyAPIView):
+    """The version with which deviations are compared."""
+
+    serializer_class = Document
+
+    @extend_schema(
+        summary="Choose the preregistered version", request=VersionRequest, responses={200: Document}
+    )
+    @transaction.atomic
+    def put(self, request: Request, slug: str) -> Response:
+        """The deviations from it."""
+        study, number = self.study(), self.validated_body(VersionRequest)["version"]
+        choose_preregistered_version(study, number, user=self.user)
         return Response(current_deviations(study))
 
 

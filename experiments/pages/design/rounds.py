@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import AnonymousUser, User
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -35,10 +36,16 @@ from experiments.studies.lifecycle import NotReady, start_round
 @transaction.atomic
 def add(request: HttpRequest, slug: str) -> HttpResponse:
     """A further round like the first, of new items, for new participants."""
-    study, design = _editable(request, slug)
+    study, design = editable_design(request.user, slug)
     if len(design.rounds) >= MOST_ROUNDS:
         messages.error(request, f"There are {MOST_ROUNDS} further rounds already.")
         return redirect("study-design", slug)
+    number = add_round(study, design, by=request.user)
+    return _stored(request, study, number, change="added")
+
+
+def add_round(study: Experiment, design: Design, *, by: Any) -> int:
+    """Store a further round like the first, of new items where items are sampled; return its number."""
     number = len(design.rounds) + 2
     new = Round(
         number=number,
@@ -48,7 +55,8 @@ def add(request: HttpRequest, slug: str) -> HttpResponse:
         items="new" if design.kind in Design.Kind.sampling() else "any",
         seed=(design.seed or study.seed) + number - 1,
     )
-    return _store(request, study, design, [*design.rounds, new.as_dict()], number, change="added")
+    store_rounds(study, design, [*design.rounds, new.as_dict()], number=number, change="added", by=by)
+    return number
 
 
 @login_required
@@ -56,8 +64,8 @@ def add(request: HttpRequest, slug: str) -> HttpResponse:
 @transaction.atomic
 def change(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     """Store what the form says, or show what is wrong with it."""
-    study, design = _editable(request, slug)
-    design_round = _round(study, design, number)
+    study, design = editable_design(request.user, slug)
+    design_round = find_round(study, design, number)
     current = [RoundForm(study=study, design_round=design_round)]
     data = with_choices(request.POST, current)
     form = RoundForm(data, study=study, design_round=design_round)
@@ -68,9 +76,15 @@ def change(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         return _round_page(request, study, design, invalid, status=409, **conflict)
     if not form.is_valid():
         return _round_page(request, study, design, form)
-    rows = list(design.rounds)
+    change_round(study, design, form, by=request.user)
+    return _stored(request, study, number, change="saved")
+
+
+def change_round(study: Experiment, design: Design, form: RoundForm, *, by: Any) -> None:
+    """Store a valid form of a round."""
+    number, rows = form.round.number, list(design.rounds)
     rows[number - 2] = {**form.cleaned_data, "number": number}
-    return _store(request, study, design, rows, number, change="saved")
+    store_rounds(study, design, rows, number=number, change="saved", by=by)
 
 
 def _round_page(
@@ -93,7 +107,7 @@ def _round_page(
 @transaction.atomic
 def remove(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     """Take a round away that has not begun; later ones move up."""
-    study, design = _editable(request, slug)
+    study, design = editable_design(request.user, slug)
     if is_outdated(request.POST, "rounds", design.rounds):
         messages.error(
             request,
@@ -103,13 +117,21 @@ def remove(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         page = DesignForm(instance=design, user=request.user)
         context = design_context(request, study, page)
         return render(request, "experiments/design.html", context, status=409)
-    _round(study, design, number)
-    if number <= study.current_round or _has_sessions(study, number):
-        messages.error(request, f"Round {number} has begun: it stays.")
+    try:
+        remove_round(study, design, find_round(study, design, number).number, by=request.user)
+    except BadInput as error:
+        messages.error(request, str(error))
         return redirect("study-design", slug)
+    return _stored(request, study, number, change="taken away")
+
+
+def remove_round(study: Experiment, design: Design, number: int, *, by: Any) -> None:
+    """Take a round away that has not begun; later ones move up."""
+    if number <= study.current_round or _has_sessions(study, number):
+        raise BadInput(f"Round {number} has begun: it stays.")
     rows = [row for place, row in enumerate(design.rounds, start=2) if place != number]
     rows = [{**row, "number": place} for place, row in enumerate(rows, start=2)]
-    return _store(request, study, design, rows, number, change="taken away")
+    store_rounds(study, design, rows, number=number, change="taken away", by=by)
 
 
 @login_required
@@ -129,16 +151,17 @@ def start(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     return redirect("study-design", slug)
 
 
-def _editable(request: HttpRequest, slug: str) -> tuple[Experiment, Design]:
+def editable_design(user: User | AnonymousUser, slug: str) -> tuple[Experiment, Design]:
     """Return the study and its design, locked while a round is stored."""
-    study = get_locked_study(request.user, slug)
+    study = get_locked_study(user, slug)
     design = get_design(study)
     if design.pk is None:
         design.save()
     return study, design
 
 
-def _round(study: Experiment, design: Design, number: int) -> Round:
+def find_round(study: Experiment, design: Design, number: int) -> Round:
+    """A further round of the design, or 404."""
     for later in list_rounds(design, study)[1:]:
         if later.number == number:
             return later
@@ -149,21 +172,17 @@ def _has_sessions(study: Experiment, number: int) -> bool:
     return study.lists.filter(round__gte=number, sessions__is_test=False).exists()
 
 
-def _store(
-    request: HttpRequest,
-    study: Experiment,
-    design: Design,
-    rows: list[dict[str, Any]],
-    number: int,
-    *,
-    change: str,
-) -> HttpResponse:
+def store_rounds(
+    study: Experiment, design: Design, rows: list[dict[str, Any]], *, number: int, change: str, by: Any
+) -> None:
+    """Store the further rounds of a locked design with their history."""
     before = {"rounds": design.rounds}
-    record_changes(
-        study, request.user, f"round {change}", before=before, after={"rounds": rows}, round=number
-    )
+    record_changes(study, by, f"round {change}", before=before, after={"rounds": rows}, round=number)
     design.rounds = rows
     design.save(update_fields=["rounds"])
+
+
+def _stored(request: HttpRequest, study: Experiment, number: int, *, change: str) -> HttpResponse:
     messages.success(request, f"Round {number} is {change}.")
     place = "rounds" if change == "taken away" else f"round-{number}"
     return redirect(f"{reverse('study-design', args=[study.slug])}#{place}")

@@ -3,6 +3,8 @@
 What the checks say of a stored material set.
 """
 
+from typing import Any
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import transaction
@@ -15,13 +17,13 @@ from experiments.lists.build import get_design
 from experiments.materials.collection import Materials, pair_frame, sentence_frame
 from experiments.materials.findings import LEFT_OUT_FOR
 from experiments.materials.leaving_out import concerned_items
-from experiments.models import Experiment, MaterialSet
+from experiments.models import Design, Experiment, MaterialSet
 from experiments.pages.access import get_locked_study
 from experiments.pages.design.forms import DesignForm, TargetForm
 from experiments.pages.design.page import conflict_context, design_context
 from experiments.pages.editing.conflicts import compare, with_choices
 from experiments.studies.history import design_values, record_changes, study_values
-from experiments.studies.proposals import proposals, split_design
+from experiments.studies.proposals import Proposal, proposals, split_design
 
 
 def items_concerned(material_set: MaterialSet) -> dict[str, list[str]]:
@@ -98,13 +100,19 @@ def use_split(request: HttpRequest, slug: str) -> HttpResponse:
     offers = [offer for offer in proposals(study) if str(offer.n_lists) == request.POST.get("n_lists")]
     if not offers:
         raise Http404("no such proposal")
-    design = get_design(study)
-    before = design_values(design)
-    split_design(design, offers[0])
-    design.save()
-    record_changes(study, request.user, "design changed", before=before, after=design_values(design))
+    design = store_split(study, offers[0], by=request.user)
     messages.success(request, f"All items are split over {design.n_lists} lists.")
     return redirect("study-design", slug)
+
+
+def store_split(study: Experiment, offer: Proposal, *, by: Any) -> Design:
+    """Split the items of a locked study as proposed."""
+    design = get_design(study)
+    before = design_values(design)
+    split_design(design, offer)
+    design.save()
+    record_changes(study, by, "design changed", before=before, after=design_values(design))
+    return design
 
 
 @login_required
@@ -113,14 +121,28 @@ def use_split(request: HttpRequest, slug: str) -> HttpResponse:
 def leave_out(request: HttpRequest, slug: str) -> HttpResponse:
     """Leave the items out that a check of the materials or of the filler set names, or show them again."""
     study = get_locked_study(request.user, slug)
-    design, code = get_design(study), request.POST.get("check", "")
-    of_fillers = request.POST.get("of") == "fillers"
+    code, of_fillers = request.POST.get("check", ""), request.POST.get("of") == "fillers"
+    is_shown = "again" in request.POST
+    n_items = leave_items_out(study, code, of_fillers=of_fillers, is_shown=is_shown, by=request.user)
+    if n_items is None:
+        raise Http404("no such check")
+    noun, change = "filler item" if of_fillers else "item", "shown again" if is_shown else "left out"
+    messages.success(request, f"{plural(n_items, noun)} {change}: {LEFT_OUT_FOR[code]}.")
+    return redirect("study-launch", slug)
+
+
+def leave_items_out(study: Experiment, code: str, *, of_fillers: bool, is_shown: bool, by: Any) -> int | None:
+    """Leave the items out that a check names, or show them again; return their number.
+
+    The study is locked. None where there is no such check, or no set.
+    """
+    design = get_design(study)
     materials = design.filler_materials if of_fillers else study.materials
     if code not in LEFT_OUT_FOR or materials is None:
-        raise Http404("no such check")
+        return None
     before = design_values(design)
     items = design.fillers_left_out if of_fillers else design.left_out_items(materials)
-    if "again" in request.POST:
+    if is_shown:
         n_items, change = len(items.pop(code, [])), "shown again"
         items = {name: keys for name, keys in items.items() if keys}
     else:
@@ -132,9 +154,5 @@ def leave_out(request: HttpRequest, slug: str) -> HttpResponse:
         n_items, change = len(items[code]), "left out"
     design.leave_out(items, materials=materials, of_fillers=of_fillers)
     design.save()
-    record_changes(
-        study, request.user, f"items {change}", before=before, after=design_values(design), check=code
-    )
-    noun = "filler item" if of_fillers else "item"
-    messages.success(request, f"{plural(n_items, noun)} {change}: {LEFT_OUT_FOR[code]}.")
-    return redirect("study-launch", slug)
+    record_changes(study, by, f"items {change}", before=before, after=design_values(design), check=code)
+    return n_items
