@@ -1,11 +1,13 @@
-"""Tables and text for a terminal in one style, and plurals of counted nouns."""
+"""Tables and text for a terminal in one style, plurals of counted nouns, phrases of texts without spaces."""
 
 import io
 import json
 import re
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import budoux
     from rich.table import Table
 
 # rich is imported where a table is drawn: replication packages use the plurals and have no rich.
@@ -98,3 +100,27 @@ def natural_order(name: str) -> list[tuple[int, int, str]]:
     return [
         (0, int(part), "") if part.isdecimal() and part.isascii() else (1, 0, part) for part in parts if part
     ]
+
+
+@lru_cache(maxsize=20_000)
+def phrases(text: str, model: str) -> tuple[str, ...]:
+    """Return the phrases of a text by a model of BudouX: ``ja``, ``zh-hans``, ``zh-hant`` or ``th``.
+
+    Examples
+    --------
+    >>> phrases("我不喜欢这只猫。", "zh-hans")
+    ('我', '不', '喜欢', '这', '只猫。')
+    """
+    return tuple(_phrase_parser(model).parse(text))
+
+
+@cache
+def _phrase_parser(model: str) -> "budoux.Parser":
+    import budoux  # only where it is needed: it reads a model of 60 kB, and the library does not require it
+
+    return {
+        "ja": budoux.load_default_japanese_parser,
+        "th": budoux.load_default_thai_parser,
+        "zh-hans": budoux.load_default_simplified_chinese_parser,
+        "zh-hant": budoux.load_default_traditional_chinese_parser,
+    }[model]()

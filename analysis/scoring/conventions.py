@@ -30,6 +30,10 @@ WORDS = ("one_prefix", "two_prefix")
 WORD_RULES = {
     "space": "between white space; single characters in scripts without spaces",
     "punctuation": "between white space and punctuation marks; single characters in scripts without spaces",
+    "phrases-ja": "between white space; BudouX's phrases of Japanese",
+    "phrases-zh-hans": "between white space; BudouX's phrases of simplified Chinese",
+    "phrases-zh-hant": "between white space; BudouX's phrases of traditional Chinese",
+    "phrases-th": "between white space; BudouX's phrases of Thai",
 }
 ROWS = {"model": "every row of the model", "tokenizer": "the tokenizer's tokens"}
 SERVERS = "the server's"
@@ -169,7 +173,8 @@ def _words_masked(spec: Mapping[str, Any], options: Mapping[str, str]) -> str:
     """Describe the words whose later pieces are masked; earlier versions took those of the tokenizer."""
     if not _method(spec).endswith("pll-l2r"):
         return NOT_HAD
-    return WORD_RULES.get(options.get("words", ""), "the tokenizer's own")
+    rule = WORD_RULES.get(options.get("words", ""), "the tokenizer's own")
+    return f"{rule}, version {options['budoux']}" if "budoux" in options else rule
 
 
 def _region(columns: list[str], options: Mapping[str, str]) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.contrib.staticfiles import finders
 from django.template import Context
@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils.translation import get_language
 
 from analysis.plugins.registry import Plugin
+from analysis.text import phrases
 from experiments.materials.markup import as_nodes
 from experiments.materials.schema import CONTEXT
 from experiments.stimuli.composition import Frame, compose
@@ -24,10 +25,6 @@ from judgments.models import Session, Trial
 from judgments.sessions.navigation import Step, session_trials
 from judgments.sessions.protocol import Protocol, load_protocol
 from judgments.sessions.trials import trial_plan
-
-if TYPE_CHECKING:
-    import budoux
-
 
 MODULES = (
     "choose",
@@ -46,18 +43,18 @@ MODULES = (
 )
 
 
-def phrases(text: str, language: str) -> tuple[str, ...]:
+def trial_phrases(text: str, language: str) -> tuple[str, ...]:
     """Return the phrases of a text written without spaces; the whole text in other languages.
 
     Examples
     --------
-    >>> phrases("太郎が花子に会ったことを知らない。", "ja")
+    >>> trial_phrases("太郎が花子に会ったことを知らない。", "ja")
     ('太郎が', '花子に', '会った', 'ことを', '知らない。')
-    >>> phrases("She left.", "en")
+    >>> trial_phrases("She left.", "en")
     ('She left.',)
     """
     model = model_name(language)
-    return _phrases(text, model) if model else (text,)
+    return phrases(text, model) if model else (text,)
 
 
 def model_name(language: str) -> str:
@@ -75,22 +72,6 @@ def model_name(language: str) -> str:
         return ""
     is_traditional = {"hant", "tw", "hk", "mo"} & set(subtags) or primary == "yue" and "hans" not in subtags
     return "zh-hant" if is_traditional else "zh-hans"
-
-
-@lru_cache(maxsize=20_000)
-def _phrases(text: str, model: str) -> tuple[str, ...]:
-    return tuple(_parser(model).parse(text))
-
-
-@cache
-def _parser(model: str) -> "budoux.Parser":
-    import budoux  # only where a study needs it: it reads a model of 60 kB
-
-    return {
-        "ja": budoux.load_default_japanese_parser,
-        "zh-hans": budoux.load_default_simplified_chinese_parser,
-        "zh-hant": budoux.load_default_traditional_chinese_parser,
-    }[model]()
 
 
 def engine_texts() -> dict[str, str]:
@@ -236,7 +217,7 @@ def sentence_context(option: dict[str, Any]) -> dict[str, Any]:
     parts = dict[str, Any]()
     if is_marked:
         parts = {"nodes": as_nodes(option["text"])}
-    elif len(parts_of_text := phrases(option["text"], language)) > 1:
+    elif len(parts_of_text := trial_phrases(option["text"], language)) > 1:
         parts = {"phrases": list(parts_of_text)}
     if stimulus.context:
         parts[CONTEXT] = _context_frame(stimulus.context, language)
@@ -252,7 +233,11 @@ def sentence_context(option: dict[str, Any]) -> dict[str, Any]:
 def _context_frame(frame: Frame, language: str) -> dict[str, Any]:
     """A context for the page: its lines as nodes; those of scripts without spaces with places to break."""
     lines = [
-        [part for node in line for part in (phrases(node, language) if isinstance(node, str) else [node])]
+        [
+            part
+            for node in line
+            for part in (trial_phrases(node, language) if isinstance(node, str) else [node])
+        ]
         for line in frame.lines
     ]
     return {

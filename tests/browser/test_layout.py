@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from judgments.models import Judgment, Session
-from judgments.screens.trial_screen import phrases
+from judgments.screens.trial_screen import trial_phrases
 from releases.demo.login import demo_user
 from releases.demo.materials import pair_materials
 from releases.demo.studies import open_demo_study, plans
@@ -262,7 +262,7 @@ def test_japanese_breaks_between_phrases(open_page, plain):
     page.locator(".sentence").first.wait_for()
     for sentence in page.locator(".sentence").all():
         lines = sentence.evaluate(LINES)
-        parts, starts = phrases("".join(lines), "ja"), {0}
+        parts, starts = trial_phrases("".join(lines), "ja"), {0}
         for part in parts:
             starts.add(max(starts) + len(part))
         assert sentence.evaluate("one => one.textContent") in JAPANESE

@@ -16,7 +16,7 @@ from ..model_uri import SPACE, ModelURI, Option
 from ..neural.failures import Failures, refuse_unrunnable
 from ..neural.texts import Encoded, encode
 from ..neural.vocabulary import n_rows, outer_marks
-from ..words.tokens import WORD_RULES
+from ..words.tokens import WORD_RULES, phrase_software
 from .transformer import TOKEN_OPTIONS, TransformerScorer
 
 METHODS = ("pll", "pll-l2r")
@@ -100,7 +100,8 @@ WORDS = Option(
     "words",
     "Words of masked models",
     "For pll-l2r: what is between white space, and each character of scripts without spaces; “punctuation” "
-    "separates punctuation marks too, as BERT’s tokenizer does.",
+    "separates punctuation marks too, as BERT’s tokenizer does; “phrases-…” takes BudouX’s phrases of "
+    "Japanese, Chinese (simplified, traditional) or Thai instead of characters.",
     WORD_RULES,
 )
 SHARD = 2_000  # sentences whose masked copies are in memory at once
@@ -125,6 +126,7 @@ class MaskedScorer(TransformerScorer):
                 "pll-l2r finds their words.",
                 remedy="Add method=pll to the model URI, or use a model with a fast tokenizer.",
             )
+        software = phrase_software(self.word_rule)
         before, after = self._marks()
         refuse_unrunnable(self.model, [*before, self.mask, *after], uri.target)
         self.chosen: Chosen[Any] | None = None
@@ -134,7 +136,11 @@ class MaskedScorer(TransformerScorer):
             method=self.PREFIX + self.method,
             bos=True,
             eos=True,
-            options={"space": options["space"], **({"words": self.word_rule} if self.word_rule else {})},
+            options={
+                "space": options["space"],
+                **({"words": self.word_rule} if self.word_rule else {}),
+                **software,
+            },
         )
 
     @property

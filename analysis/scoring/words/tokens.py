@@ -7,12 +7,14 @@ import unicodedata
 from collections.abc import Container, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from ...errors import BadInput, UnknownName
+from ...text import phrases
 from ..base import (
     FLAG_EMPTY,
     FLAG_MARKED,
@@ -30,7 +32,12 @@ PUNCTUATION = ("keep", "split", "drop")
 _WORD_OR_MARK = re.compile(r"\w+(?:[^\w\s]+\w+)*|[^\w\s]")
 _HAS_LETTER = re.compile(r"\w")
 
-WORD_RULES = ("space", "punctuation")
+PHRASES = "phrases-"  # before the name of a model of BudouX
+WORD_RULES = (
+    "space",
+    "punctuation",
+    *(f"{PHRASES}{model}" for model in ("ja", "zh-hans", "zh-hant", "th")),
+)
 # Thai, Lao, Tibetan, Burmese, Khmer, Tai, Balinese, Javanese, Cham; Japanese and Chinese with halfwidth kana.
 _SPACELESS = re.compile(
     "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u1950-\u19ff\u1a20-\u1aaf\u1b00-\u1b7f\u3005-\u3007\u3040-\u30ff"
@@ -151,7 +158,9 @@ def word_numbers(text: str, rule: str) -> list[int]:
     Notes
     -----
     Words are between white space, which counts with the word after it; in scripts without spaces each
-    character is a word. The rule ``punctuation`` separates punctuation marks too, as BERT's tokenizer does.
+    character is a word. The rule ``punctuation`` separates punctuation marks too, as BERT's tokenizer does;
+    ``phrases-ja``, ``phrases-zh-hans``, ``phrases-zh-hant`` and ``phrases-th`` take the phrases of BudouX in
+    these scripts instead of characters.
 
     Examples
     --------
@@ -159,16 +168,38 @@ def word_numbers(text: str, rule: str) -> list[int]:
     ([0, 0, 1, 1, 1, 1, 2], [0, 0, 1, 1, 1, 2, 3])
     >>> word_numbers("他走了。", "space")
     [0, 1, 2, 3, 4]
+    >>> word_numbers("我喜欢这只猫。", "phrases-zh-hans")
+    [0, 1, 1, 2, 3, 3, 3, 4]
     """
+    starts = _phrase_starts(text, rule)
     numbers, number, previous = [], -1, " "
-    for character in text:
-        number += _begins_word(previous, character, rule)
+    for offset, character in enumerate(text):
+        number += _begins_word(previous, character, rule, is_start=starts is None or offset in starts)
         numbers.append(number + character.isspace())
         previous = character
     return [*numbers, number + 1]
 
 
-def _begins_word(previous: str, character: str, rule: str) -> bool:
+def _phrase_starts(text: str, rule: str) -> set[int] | None:
+    """Return where phrases begin; None under a rule without phrases."""
+    if not rule.startswith(PHRASES):
+        return None
+    model = rule.removeprefix(PHRASES)
+    return set(accumulate(map(len, phrases(text, model)), initial=0))
+
+
+def phrase_software(rule: str) -> dict[str, str]:
+    """Return the version of BudouX that finds the phrases of a word rule; empty for other rules."""
+    if not rule.startswith(PHRASES):
+        return {}
+    try:
+        return {"budoux": str(importlib.import_module("budoux").__version__)}
+    except ImportError as error:
+        remedy = "Run: pip install budoux"
+        raise BadInput(f"words={rule} needs budoux.", column="words", remedy=remedy) from error
+
+
+def _begins_word(previous: str, character: str, rule: str, *, is_start: bool) -> bool:
     if character.isspace():
         return False
     if previous.isspace():
@@ -176,7 +207,7 @@ def _begins_word(previous: str, character: str, rule: str) -> bool:
     if unicodedata.category(character)[0] == "M":  # a vowel sign or an accent belongs to its letter
         return False
     if _SPACELESS.match(previous) or _SPACELESS.match(character):
-        return True
+        return is_start
     return rule == "punctuation" and (_is_mark(previous) or _is_mark(character))
 
 

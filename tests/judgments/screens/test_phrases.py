@@ -2,7 +2,7 @@
 
 import pytest
 
-from judgments.screens.trial_screen import phrases
+from judgments.screens.trial_screen import trial_phrases
 
 
 @pytest.mark.parametrize(
@@ -15,11 +15,11 @@ from judgments.screens.trial_screen import phrases
     ],
 )
 def test_no_break_is_inside_a_word(language, text, words):
-    parts = phrases(text, language)
+    parts = trial_phrases(text, language)
     assert "".join(parts) == text and len(parts) > 3
     assert all(any(word in part for part in parts) for word in words)
 
 
 @pytest.mark.parametrize("language", ["en", "ko", "th", ""])
 def test_other_languages_break_as_the_browser_does(language):
-    assert phrases("The keys are here.", language) == ("The keys are here.",)
+    assert trial_phrases("The keys are here.", language) == ("The keys are here.",)

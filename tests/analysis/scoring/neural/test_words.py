@@ -164,3 +164,32 @@ def test_the_conventions_name_the_words_and_another_rule_is_another_key(bert, tm
     assert words[0] == "between white space; single characters in scripts without spaces"
     assert words[1].startswith("between white space and punctuation marks") and words[2] == "–"
     assert len({record["spec_id"] for record in records}) == 3
+
+
+def test_phrases_of_scripts_without_spaces_can_be_the_words(bert, tmp_path):
+    """Two phrases are masked as two words, not as six characters, and the rule is named with its version."""
+    budoux = pytest.importorskip("budoux")
+    bert.save_pretrained(tmp_path)
+    names = {f"{name[1:-1].lower()}_token": name for name in SPECIAL}
+    trained("characters", "as they are", "none").save(str(tmp_path / "tokenizer.json"))
+    wrapped = transformers.PreTrainedTokenizerFast(tokenizer_file=str(tmp_path / "tokenizer.json"), **names)
+    wrapped.save_pretrained(tmp_path)
+    exact = transformers.BertForMaskedLM.from_pretrained(tmp_path, dtype=torch.float64).eval()
+    text, phrases = "我不喜欢 这只猫。", ["我", "不", "喜欢", "这", "只猫。"]
+    assert budoux.load_default_simplified_chinese_parser().parse(text.replace(" ", "")) == phrases
+    tokenizer = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    offsets = tokenizer.encode(text, add_special_tokens=False).offsets
+    ends = [1, 2, 4, 6, 9]  # of phrases; the space counts with the phrase after it
+    rows = [
+        range(place, sum(start < next(end for end in ends if end > offset) for start, _ in offsets))
+        for place, (offset, _) in enumerate(offsets)
+    ]
+    expected = by_hand(exact, tokenizer, text, rows=rows)
+    model = scorer(f"hf-masked:{tmp_path}?words=phrases-zh-hans")
+    assert model.score([text]).logprob == pytest.approx([expected], abs=1e-4)
+    assert scorer(f"hf-masked:{tmp_path}").score([text]).logprob != pytest.approx([expected], abs=5e-4)
+    frame = pd.DataFrame({"sentence_id": ["a"], "sentence": [text]})
+    named = scoring_conventions(score_sentences(model, frame).summary)["words masked"]
+    assert (
+        named == f"between white space; BudouX's phrases of simplified Chinese, version {budoux.__version__}"
+    )
