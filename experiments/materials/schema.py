@@ -240,20 +240,29 @@ NEAR_NAMES: Mapping[str, tuple[str, ...]] = {
             "subj subjectid subjid subj_id subject_nr subject_number ppt ppt_id pid prolific_pid prolific_id "
             "prolificid user user_id userid respondent respondent_id informant speaker annotator "
             "annotator_id anon_id random_id participant_nr participant_no participant_number "
-            "participantnumber turker judge coder responseid",
+            "participantnumber turker judge coder responseid teilnehmer versuchsperson proband vp vpn_code "
+            "participante sujeto sujet informante",
         ),
         (
             "item",
             "itemnum itemno itemnr item_num item_no item_nr itemnumber item_code items stim stim_id stimid "
-            "stimulus_number lexicalization lex lexset frame_id set itemset item_set",
+            "stimulus_number lexicalization lex lexset frame_id set itemset item_set satznr "
+            "satznummer itemnummer",
         ),
-        ("condition", "condition_name conditions condition_id cond_id conditionid cnd cell"),
-        ("sentence", "sent stim_text stimulus_text target_sentence utterance item_text sentences"),
+        (
+            "condition",
+            "condition_name conditions condition_id cond_id conditionid cnd cell bedingung condicion",
+        ),
+        (
+            "sentence",
+            "sent stim_text stimulus_text target_sentence utterance item_text sentences satz frase oracion "
+            "phrase enonce",
+        ),
         (
             "value",
             "score scores resp answer answers rating_value judgments judgements ratings acceptability_rating "
             "rate choice response_value likert slider slider_value estimate acceptability_judgment "
-            "likert_rating zscore naturalness",
+            "likert_rating zscore naturalness urteil bewertung antwort juicio jugement reponse respuesta",
         ),
         ("rt_ms", "response_time responsetime rt_in_ms latency reactiontime duration time_taken"),
         ("kind", "type trialtype itemtype stimulus_type exp_type is_filler filler"),

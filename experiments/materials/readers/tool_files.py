@@ -308,6 +308,16 @@ TOOLS: Sequence[Tool] = (
         )
     ),
     Tool(
+        "responses of Google Forms, with a column for each question",
+        f"{_AS_TABLE} --map 'participant=Email Address' (or {{first}}, if no question names the participant) "
+        f"--answers 'QUESTION*', or '*.' for questions that end in a point; {_WIDE}.",
+        columns=(
+            "Timestamp|Zeitstempel|Horodateur|Marca temporal|Informazioni cronologiche",
+            "* * *|*[[]*[]]",
+        ),
+        answers=("*[[]*[]]", "* * *"),
+    ),
+    Tool(
         "scores of participants, with no judgment of a sentence",
         "Join them to the file of judgments by participant, and keep them with participants: --map "
         "background.lextale={answers}.",

@@ -1,5 +1,6 @@
 """Reader of long tables: one judgment per row, with our column names, their aliases or a mapping."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -310,7 +311,7 @@ def read_judgment_table(path: Path, options: SourceOptions, *, rows: Rows | None
     _refuse_unstated(rows, options, tool_file)
     for written, meant in tool_file.tool.replaces if tool_file else ():
         rows = _with_character(rows, written, meant)
-    rows = _without_repeated_answers(rows, options)
+    rows = _with_named_answers(_without_repeated_answers(rows, options), options)
     if options.people and options.answers:
         raise BadInput(
             "columns of one person each and of one sentence each exclude each other.",
@@ -324,6 +325,46 @@ def read_judgment_table(path: Path, options: SourceOptions, *, rows: Rows | None
         texts = _find_sentences(names) if "sentence" not in rows.frame.columns else []
         rows = answer_rows(rows, names, items=texts, sentences=texts)
     return judgments_from_rows(rows, options, format="table")
+
+
+def _with_named_answers(rows: Rows, options: SourceOptions) -> Rows:
+    """Replace a column of answers whose cells are JSON objects by a column for each of their names."""
+    fields = [TABLE_FIELDS[name] for name in ("value", "response")]
+    aliases = {alias for field in fields for alias in (field.name, *field.aliases)}
+    chosen = options.mapping.get("value", "")
+    for name in map(str, rows.frame.columns):
+        cells = rows.frame[name]
+        filled = cells[~is_empty(cells)]
+        if name != chosen and simple_name(name) not in aliases or not filled.str.startswith("{").all():
+            continue
+        objects = {cell: _object(cell) for cell in filled.unique()}
+        names = list(dict.fromkeys(key for answers in objects.values() for key in answers or ()))
+        if not names or None in objects.values():
+            continue
+        if chosen not in names and len(names) > 1:
+            raise OpenAnswer(
+                "an answer has several parts.",
+                file=rows.file,
+                remedy="Map value to the one that is the judgment.",
+                choices=names,
+            )
+        parsed = cells.map({**objects, **{cell: {} for cell in cells.unique() if cell not in objects}})
+        parts = {key: [as_text(answers.get(key, "")) for answers in parsed] for key in names}
+        order = [column for column in rows.frame.columns if column not in {name, *names}]
+        note = f"the parts of {name!r} are columns: {list_names(names)}"
+        frame = rows.frame[order].assign(**parts)
+        if len(names) == 1 and chosen != names[0]:
+            frame = frame.rename(columns={names[0]: name})
+        return replace(rows, frame=frame, notes=(*rows.notes, note))
+    return rows
+
+
+def _object(cell: str) -> dict[str, Any] | None:
+    try:
+        answers = json.loads(cell)
+    except ValueError:
+        return None
+    return answers if isinstance(answers, dict) else None
 
 
 def _refuse_unstated(rows: Rows, options: SourceOptions, tool_file: ToolFile | None) -> None:
@@ -366,20 +407,24 @@ def _without_repeated_answers(rows: Rows, options: SourceOptions) -> Rows:
 
 
 def _find_sentences(names: Sequence[str]) -> list[str]:
-    """Return the sentences that column names of surveys contain, in brackets or beside the question; or none.
+    """Return the sentences that column names of surveys are or contain, in brackets or beside the question.
 
     Examples
     --------
     >>> _find_sentences(["How good? [She left.]", "How good? [He leave.]"])
     ['She left.', 'He leave.']
-    >>> _find_sentences(["R[SQ1]", "R[SQ2]"])
-    []
+    >>> _find_sentences(["R[SQ1]", "R[SQ2]"]), _find_sentences(["She left.", "Did he leave?"])
+    ([], ['She left.', 'Did he leave?'])
     """
     brackets = [re.fullmatch(r".*\[(.+)\]", name, re.DOTALL) for name in names]
     texts = [match[1].strip() for match in brackets if match]
     if len(texts) == len(names) == len(set(texts)) and all(" " in text for text in texts):
         return texts
-    return differing_parts(names) if len(names) > 1 and all(" - " in name for name in names) else []
+    if len(names) > 1 and all(" - " in name for name in names):
+        return differing_parts(names)
+    ends = r"\S+\s+\S.*[.?!…。？！]['\"’”]?"
+    are_sentences = all(re.fullmatch(ends, name.strip(), re.DOTALL) for name in names)
+    return [name.strip() for name in names] if are_sentences else []
 
 
 _HEADINGS = ("Respondent ID|respondent_id|RespondentID",)  # of SurveyMonkey
@@ -472,6 +517,7 @@ def judgments_from_rows(
     rows = _without_unmoved(rows, answer)
     frame = rows.frame
     remarks += _media_columns(frame)
+    sessions = build_sessions(frame, columns, file=rows.file)
     clues = clues or stated_task(frame, columns, answer=answer, file=rows.file)
     if (options.task or clues.task) == BEST_WORST:
         frame = _with_sets(frame, columns)
@@ -493,7 +539,6 @@ def judgments_from_rows(
         field.removeprefix("background."): column for field, column in options.mapping.items() if "." in field
     }
     extra = _extra(frame, columns, {*background.values(), *joined})
-    sessions = build_sessions(frame, columns, file=rows.file)
     participants, warnings = build_participants(frame, columns, background)
     extras = frame[list(extra)].set_axis(trials.index).set_axis([f"extra:{name}" for name in extra], axis=1)
     return JudgmentFile(
@@ -508,7 +553,7 @@ def judgments_from_rows(
         description=rows.description,
         mapping=columns | attributes,
         notes=(*rows.notes, *read.notes, *notes),
-        warnings=(*warnings, *read.warnings, *remarks, *_blank_items(frame, columns)),
+        warnings=(*warnings, *read.warnings, *remarks, *_blank_cells(frame, columns, trials)),
         inferred=rows.inferred,
     )
 
@@ -671,16 +716,34 @@ def _pairs(frame: pd.DataFrame, columns: Mapping[str, str], options: SourceOptio
     return Pairs(order, members["good"], members["bad"])
 
 
-def _blank_items(frame: pd.DataFrame, columns: Mapping[str, str]) -> list[str]:
-    """Return a warning that names the rows without an item in a file that has items."""
-    if "item" not in columns:
-        return []
-    is_blank = is_empty(frame[columns["item"]])
-    if not is_blank.any() or is_blank.all():
-        return []
-    rows = list(dict.fromkeys(frame.index[is_blank]))
-    listed = ", ".join(map(str, rows[:8])) + (" …" if len(rows) > 8 else "")
-    return [f"{columns['item']!r} is empty in rows {listed}; these sentences count as items of their own."]
+def _blank_cells(frame: pd.DataFrame, columns: Columns, trials: pd.DataFrame) -> list[str]:
+    """Return warnings that name the rows without an item, a condition or all else in a file that has them."""
+    warnings, is_target = [], (trials["kind"] == "target").to_numpy()
+    consequences = {
+        "item": "these sentences count as items of their own",
+        "condition": "these sentences are in no cell of the design (fillers, practice: map kind)",
+    }
+    for name, consequence in consequences.items():
+        is_blank = is_empty(frame[columns[name]]) & is_target if name in columns else None
+        if is_blank is not None and is_blank.any() and not is_blank[is_target].all():
+            warnings.append(f"{columns[name]!r} is empty in {_list_rows(frame[is_blank])}; {consequence}.")
+    described = [columns[name] for name in ("condition", "sentence") if name in columns]
+    if described:
+        is_bare = (trials["status"] == "missing").to_numpy()
+        for column in described:
+            is_bare = is_bare & is_empty(frame[column]).to_numpy()
+        if 0 < is_bare.sum() < 0.1 * len(frame):
+            warnings.append(
+                f"without an answer and without {' and '.join(described)}: {_list_rows(frame[is_bare])}. If "
+                "they belong to another table below this one, delete them."
+            )
+    return warnings
+
+
+def _list_rows(frame: pd.DataFrame) -> str:
+    rows = list(dict.fromkeys(frame.index))
+    noun = "row" if len(rows) == 1 else "rows"
+    return f"{noun} {', '.join(map(str, rows[:8]))}" + (" …" if len(rows) > 8 else "")
 
 
 def _join_columns(rows: Rows, mapping: Mapping[str, str]) -> tuple[pd.DataFrame, dict[str, str], set[str]]:
@@ -746,6 +809,7 @@ def _later_header(frame: pd.DataFrame, *, n_more: int) -> int:
 def _extra(frame: pd.DataFrame, columns: Mapping[str, str], other_columns: set[str]) -> tuple[str, ...]:
     """Return the columns that are stored as they are; the expected status may be a factor as well."""
     taken = {*columns.values(), *other_columns, SET, PLACE}
+    taken |= {name for name in frame.columns if str(name).startswith(UNNAMED) and is_empty(frame[name]).all()}
     factors = mapped_columns(columns.get("condition", ""), [])
     if len(factors) > 1:
         taken -= {columns.get("expected", "")} & {*factors}

@@ -119,7 +119,9 @@ def test_a_pair_of_an_unknown_sentence_is_named(write_file):
 
 
 def test_a_missing_column_is_named_with_the_columns_found(write_file):
-    with pytest.raises(MissingColumns, match="The columns found are: Satz, Nr"):
+    with pytest.raises(MissingColumns, match="The columns found are: Wort, Nr"):
+        read_materials([write_file("s.csv", "Wort,Nr\nJa.,1\n")])
+    with pytest.raises(BadInput, match="Satz may be the sentence: --map sentence=Satz"):
         read_materials([write_file("s.csv", "Satz,Nr\nJa.,1\n")])
 
 

@@ -235,6 +235,24 @@ READ = {
         {"map": ["participant=Respondent ID"], "answers": ("Natural*",)},
         BOTH,
     ),
+    "Google Forms": (
+        "responses of Google Forms",
+        wide_table(
+            ("Timestamp", "Email Address", KEYS, CUPS, "How old are you?"),
+            *(("11/29/2026 10:00:00", f"{person}@uni.example", 6, 2, 30) for person in "ab"),
+        ).encode(),
+        {"map": ["participant=Email Address"], "answers": ("*.",)},
+        BOTH,
+    ),
+    "Google Forms with a grid": (
+        "responses of Google Forms",
+        wide_table(
+            ("Timestamp", "Code", f"Natural? [{KEYS}]", f"Natural? [{CUPS}]"),
+            *(("11/29/2026 10:00:00", person, 6, 2) for person in "ab"),
+        ).encode(),
+        {"map": ["participant=Code"], "answers": ("Natural*",)},
+        BOTH,
+    ),
     "SurveyMonkey of 2014": (
         "results of SurveyMonkey",
         wide_table(

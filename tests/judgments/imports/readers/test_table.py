@@ -294,3 +294,42 @@ def test_a_wide_table_is_recognized_and_its_bad_cell_named(table):
         read(path, people=("annotator*",))
     with pytest.raises(UnknownName, match="unknown column 'annotators'"):
         read(path, people=("annotators",))
+
+
+def test_rows_of_another_table_below_and_sentences_without_a_condition_are_named(table):
+    head, rows = "participant,item,condition,sentence,value", []
+    for person in "abcdef":
+        rows += [f"{person},{n},{c},S {n} {c}.,{v}" for n in (1, 2) for c, v in (("x", 6), ("y", 2))]
+    result = read(table(head, *rows, "", "name,n", "z,3"))
+    messages = " ".join(result.warnings)
+    assert "without an answer and without condition and sentence: rows 27, 28. If they belong to" in messages
+    warm_up = read(table(head, "a,w,,Warm up.,4", *rows))
+    assert "'condition' is empty in row 2; these sentences are in no cell" in " ".join(warm_up.warnings)
+    assert not read(table(head, *rows)).warnings
+    with pytest.raises(BadInput, match="row 26, column 'participant': the participant is empty"):
+        read(table(head, *rows, ",,,Mean,4.2"))
+    padded = read(table(f"{head},,", *(f"{row},," for row in rows)))
+    assert padded.extra == ()
+
+
+def test_parts_of_a_nested_answer_are_columns_of_which_one_is_chosen(tmp_path):
+    rows = [
+        {"participant": person, "item": n, "response": {"rating": value, "confidence": 3}}
+        for person in "ab"
+        for n, value in ((1, 6), (2, 2))
+    ]
+    for name, text in (("a.jsonl", "\n".join(map(json.dumps, rows))), ("a.json", json.dumps(rows))):
+        path = tmp_path / name
+        path.write_text(text)
+        with pytest.raises(BadInput, match="several parts. Map value .* There are: rating, confidence"):
+            read(path)
+        result = read(path, "value=rating")
+        assert result.judgments["value"].tolist() == [6, 2, 6, 2] and result.extra == ("confidence",)
+    single = pd.DataFrame({"participant": ["a"], "item": ["1"], "response": ['{"Q0": 5}']})
+    single.to_csv(tmp_path / "a.csv", index=False)
+    assert read(tmp_path / "a.csv").judgments["value"].tolist() == [5]
+
+
+def test_columns_named_in_other_languages_are_proposed(table):
+    with pytest.raises(BadInput, match="participant=Teilnehmer.*item=Satznr.*value=Urteil"):
+        read(table("Teilnehmer;Satznr;Satz;Urteil", "a;1;Eins.;5"))
