@@ -39,6 +39,38 @@ def media_text(columns: Sequence[str]) -> str:
     )
 
 
+#: Whether participants saw the contexts of sentences → what a comparison says of models that read them.
+CONTEXTS_READ = {
+    "above": "",
+    "some": "a context before each sentence that participants of some versions of the study were not shown",
+    "hidden": "a context before each sentence that participants were not shown",
+    "unknown": "a context before each sentence; whether participants saw it is not recorded",
+}
+
+
+def context_text(readers: Sequence[str], others: Sequence[str], *, shown: str) -> str:
+    """Describe which models read the contexts of sentences and whether participants saw them.
+
+    Parameters
+    ----------
+    readers, others : sequence of str
+        Models that read the contexts, and models that read the sentences alone.
+    shown : {"above", "some", "hidden", "unknown"}
+        Whether participants saw them.
+
+    Examples
+    --------
+    >>> context_text(["gpt2"], [], shown="hidden")
+    'gpt2 read a context before each sentence that participants were not shown.'
+    >>> context_text(["gpt2"], ["5-gram"], shown="above")
+    '5-gram scored the sentences without the contexts that participants saw.'
+    """
+    read = f"{', '.join(readers)} read {CONTEXTS_READ[shown]}." if readers and CONTEXTS_READ[shown] else ""
+    who = {"above": "participants", "some": "participants of some versions of the study"}.get(shown)
+    alone = f"{', '.join(others)} scored the sentences without the contexts that {who} saw."
+    return " ".join(filter(None, [read, alone if others and who else ""]))
+
+
 def paradigms_text(document: dict[str, Any], *, width: int = WIDTH) -> str:
     """Format the share of correct pairs by paradigm as plain text, one column per model."""
     columns = [{row["paradigm"]: row for row in model["by_paradigm"]} for model in document["models"]]

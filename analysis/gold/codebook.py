@@ -63,7 +63,12 @@ RELEASE_COLUMNS = {
     column.name: column
     for column in (
         Column("sentence", "text", "The sentence exactly as it was shown."),
-        Column("context", "text", "Text before the sentence, which models read and do not score."),
+        Column(
+            "context",
+            "text",
+            "Text before the sentence, which models read and do not score; methods.md tells whether "
+            "participants saw it.",
+        ),
         Column("expected", "text", "The author's intended status: acceptable or unacceptable."),
         Column("good_id", "text", "sentence_id of the member intended as acceptable."),
         Column("bad_id", "text", "sentence_id of the member intended as unacceptable."),

@@ -145,6 +145,15 @@ def _scale_ends(study: dict[str, Any], numbers: dict[str, Any]) -> tuple[int, in
     return (points[0], points[-1]) if points else None
 
 
+#: Whether participants saw the contexts of sentences, in words.
+SEEN = {
+    "above": "which participants saw above it",
+    "some": "which participants of some versions of the study saw above it",
+    "hidden": "which participants were not shown",
+    "unknown": "and whether participants saw it is not recorded",
+}
+
+
 def _materials(study: dict[str, Any], numbers: dict[str, Any]) -> str:
     materials, lists, design = study["materials"], study["lists"], study["design"]
     words = []
@@ -167,6 +176,8 @@ def _materials(study: dict[str, Any], numbers: dict[str, Any]) -> str:
         ]
         source = f" from {join_list(groups)}" if groups else ""
         words.append(f"The materials were {of}{source} ({materials['language_name']}).")
+    if contexts := study.get("contexts"):
+        words.append(f"{plural(contexts['sentences'], 'sentence')} had a context, {SEEN[contexts['shown']]}.")
     if lists and lists["n"] > 1:
         words.append(f"They were distributed over {lists['n']} lists.")
     trials = [text for kind in ("target", "filler", "catch") if (text := _trials(kind, lists, numbers))]

@@ -1,7 +1,8 @@
 """The fields of material tables, their meanings and aliases, and the recognition of columns."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -64,6 +65,7 @@ _GROUPS = (
 
 #: Field, and attribute of stored sentences: text above a sentence, which models read and do not score.
 CONTEXT = "context"
+MOST_CONTEXT_LEVELS = 6  # values of one word that repeat: a factor called context
 
 #: One sentence per row.
 SENTENCE_FIELDS = _table(
@@ -178,6 +180,19 @@ def context_attribute(*contexts: object) -> dict[str, str]:
     texts = (str(context).strip() for context in contexts if context is not None)
     text = next((text for text in texts if text), "")
     return {CONTEXT: text} if text else {}
+
+
+def are_levels(values: Iterable[str]) -> bool:
+    """Whether the values of a column named as the context are levels of a factor rather than texts.
+
+    Examples
+    --------
+    >>> are_levels(["neutral", "biased", "neutral", "biased"]), are_levels(["It rained.", ""])
+    (True, False)
+    """
+    counts = Counter(text for value in values if (text := value.strip()))
+    is_repeated = 1 < len(counts) <= MOST_CONTEXT_LEVELS and min(counts.values()) > 1
+    return is_repeated and not any(re.search(r"[\s.?!。？！؟]", text) for text in counts)
 
 
 def simple_name(name: str) -> str:

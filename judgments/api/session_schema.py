@@ -21,6 +21,19 @@ TOKEN = OpenApiParameter(
 )
 
 
+class ShownContextSerializer(serializers.Serializer[Any]):
+    """The text above a sentence as it is to be shown."""
+
+    lines = serializers.ListField(
+        child=serializers.ListField(),
+        help_text="Each a list as in a sentence's nodes; between two strings a line may break.",
+    )
+    has_phrases = serializers.BooleanField(help_text="Japanese and Chinese: lines break nowhere else.")
+    is_dialogue = serializers.BooleanField(help_text="Every line is a turn, such as A: Who left?")
+    language = serializers.CharField(help_text="BCP 47.")
+    direction = serializers.ChoiceField(["ltr", "rtl"])
+
+
 class ShownSentenceSerializer(serializers.Serializer[Any]):
     """A sentence as it is to be shown."""
 
@@ -33,6 +46,9 @@ class ShownSentenceSerializer(serializers.Serializer[Any]):
         child=serializers.CharField(),
         required=False,
         help_text="Japanese and Chinese: the parts of the text between which a line may break.",
+    )
+    context: Any = ShownContextSerializer(
+        required=False, help_text="Where the options of a screen have different contexts."
     )
     language = serializers.CharField(help_text="BCP 47.")
     direction = serializers.ChoiceField(["ltr", "rtl"])
@@ -48,6 +64,7 @@ class PlannedTrialSerializer(serializers.Serializer[Any]):
     is_answered = serializers.BooleanField()
     options = ShownSentenceSerializer(many=True)
     sentence = ShownSentenceSerializer(allow_null=True)
+    context: Any = ShownContextSerializer(required=False, help_text="Shown once, above the sentences.")
     parts = serializers.DictField(required=False, help_text="Where they differ from the task's.")
 
 

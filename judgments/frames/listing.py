@@ -6,8 +6,9 @@ from typing import Any
 from django.db.models import QuerySet
 
 from analysis.columns import CONTRACT
-from experiments.materials.markup import plain
+from experiments.materials.schema import CONTEXT
 from experiments.models import Experiment, Sentence
+from experiments.stimuli.composition import compose
 from experiments.studies.languages import direction
 from experiments.tasks.registry import shown_task
 from judgments.frames.build import trial_judgments
@@ -69,15 +70,16 @@ def _shown_with_marks(judgment: Judgment, *, study: Experiment, shows: str) -> l
     """Shown sentences and marks, from the record of the trial."""
     screen, response = judgment.trial.shown, judgment.response
     options = {option["id"]: option for option in screen.get("options", ())}
+    shared = {CONTEXT: screen[CONTEXT]} if CONTEXT in screen else {}
     if shows == "set":
         return [
-            {**options[option_id], "mark": mark}
+            {**shared, **options[option_id], "mark": mark}
             for mark, option_id in zip(MARKS, response.split(), strict=False)
             if option_id in options
         ]
     if shows == "pair":
         if response in options:
-            return [{**options[response], "mark": ""}]
+            return [{**shared, **options[response], "mark": ""}]
         if label := _button_label(study, response):
             item = judgment.trial.item
             return [{"mark": label, "text": "", "item": item.key if item else ""}]
@@ -108,6 +110,7 @@ def _items_and_conditions(study: Experiment, keys: set[str]) -> dict[str, tuple[
 def _sentence(option: dict[str, Any], materials: dict[str, tuple[str, str]]) -> dict[str, str]:
     language, sentence_id = option.get("language") or "", option.get("sentence_id", "")
     item, condition = materials.get(sentence_id, (option.get("item", ""), ""))
+    stimulus = compose(option["text"], context=option.get(CONTEXT, ""), is_marked=bool(option.get("markup")))
     parts = [item, condition, "" if sentence_id in {item, f"{item}:{condition}"} else sentence_id]
     return {
         "mark": option["mark"],
@@ -115,7 +118,8 @@ def _sentence(option: dict[str, Any], materials: dict[str, tuple[str, str]]) -> 
         "item": item,
         "condition": condition,
         "label": " · ".join(filter(None, parts)) if item else "",
-        "text": plain(option["text"]) if option.get("markup") else option["text"],
+        "text": stimulus.target.words,
+        CONTEXT: stimulus.context.words if stimulus.context else "",
         "language": language,
         "direction": direction(language) if language else "auto",
     }

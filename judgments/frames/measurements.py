@@ -72,7 +72,7 @@ MEASURES = (
     "simulated",
 )
 OF_TRIAL = ("kind", "list", "status", "correct")
-CONTEXT = ("version", "check", "shown", "input_type", "answered_at", "received_at")
+CONTEXT = ("version", "check", "shown", "context", "input_type", "answered_at", "received_at")
 STORED = (
     *("trial", "trial__kind", "trial__correct", "trial__shown", "trial__session__version__number"),
     *("input_type", "answered_at", "received_at", "timing"),
@@ -103,6 +103,7 @@ def _cells(row: dict[str, Any]) -> list[Any]:
         row["trial__session__version__number"],
         (row["trial__correct"] or {}).get("check", "gold") if is_catch else None,
         _json(_texts(row["trial__shown"])),
+        _contexts(row["trial__shown"]),
         row["input_type"],
         _timestamp(row["answered_at"]),
         _timestamp(row["received_at"]),
@@ -115,6 +116,14 @@ def _texts(screen: Any) -> list[str]:
     """The sentences of a screen, in their order."""
     screen = screen if isinstance(screen, dict) else {}
     return [str(option["text"]) for option in screen.get("options") or [screen] if "text" in option]
+
+
+def _contexts(screen: Any) -> str | None:
+    """The contexts of a screen as JSON: one for all of its sentences, or one for each in their order."""
+    screen = screen if isinstance(screen, dict) else {}
+    texts = [str(option.get("context", "")) for option in screen.get("options") or ()]
+    texts = texts if any(texts) else [str(screen.get("context", ""))]
+    return _json(texts) if any(texts) else None
 
 
 def _cell(value: Any) -> Any:
@@ -260,7 +269,10 @@ def _epoch_ms(at: datetime | None) -> float | None:
 
 
 def _lengths(experiment: Experiment, frame: pd.DataFrame) -> "np.ndarray[Any, np.dtype[np.float64]]":
-    """Characters to read: of the rated sentence, or of the longer one of a pair."""
+    """Characters to read: of the rated sentence, or of the longer one of a pair.
+
+    Contexts do not count: participants need not read again a context that several trials share.
+    """
     texts = Sentence.objects.filter(material_set=experiment.materials_id).values_list("key", "text")
     single = {key: reading_length(text) for key, text in texts}
     members = MinimalPair.objects.filter(material_set=experiment.materials_id)

@@ -26,6 +26,7 @@ from experiments.materials.findings import Report
 from experiments.models import AuditEntry, Experiment, ExperimentVersion, MaterialSet, Membership
 from experiments.studies.creation import find_experiment, free_slug
 from experiments.studies.lifecycle import document_sha256
+from experiments.studies.readiness import count_contexts
 from judgments.imports.insert import insert_sessions, known_names, update_demographics
 from judgments.imports.matching import match, warn_of_inversion
 from judgments.imports.personal import with_background, without_personal
@@ -35,6 +36,10 @@ from judgments.imports.readers.materials import create_materials
 from judgments.imports.repeats import resolve_repeats
 
 Progress = Callable[[int, int], None]
+CONTEXTS_UNKNOWN = (
+    "sentences have contexts, which models read; the file does not say whether participants saw them: "
+    "say it on the settings of the study (Contexts of sentences)"
+)
 
 
 @dataclass(frozen=True)
@@ -198,7 +203,9 @@ def store(prepared: Prepared, *, user: User | None = None, progress: Progress | 
     materials = prepared.materials or _own_materials(prepared, study)
     if study.materials_id is None:
         study.materials = materials
-        study.save(update_fields=["materials", "updated_at"])
+        if count_contexts(materials):
+            study.context_display = Experiment.ContextDisplay.UNKNOWN
+        study.save(update_fields=["materials", "context_display", "updated_at"])
     version = _version(study, prepared)
     n_updated = update_demographics(study, prepared.read)
     added = insert_sessions(
@@ -216,6 +223,8 @@ def store(prepared: Prepared, *, user: User | None = None, progress: Progress | 
             *report["notes"],
             f"demographics replaced: {plural(n_updated, 'stored participant')}",
         ]
+    if study.context_display == Experiment.ContextDisplay.UNKNOWN:
+        report["notes"] = [*report["notes"], CONTEXTS_UNKNOWN]
     details = {key: report[key] for key in ("file", "format", "added")}
     if prepared.read.demographics:
         details["demographics"] = {**prepared.read.demographics, "updated": n_updated}

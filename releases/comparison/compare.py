@@ -1,7 +1,7 @@
 """Comparisons of models with humans on a frozen release: request, computation, and rows for pages."""
 
 import json
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -17,10 +17,13 @@ from analysis.comparison.pairs import PairTable, pair_table
 from analysis.comparison.report import comparison_document
 from analysis.errors import BadInput, StillComputing, UnknownName
 from analysis.gold.writers import round_computed
+from analysis.scoring.conventions import NOT_HAD
 from analysis.scoring.measures import MEASURES
+from analysis.scoring.words.contexts import CONTEXT_SLOT
 from experiments.models import AuditEntry, Experiment, Sentence
 from experiments.operation.job_runner import enqueue
 from releases.gold.storage import read, release_table
+from releases.gold.study_facts import context_facts
 from releases.material_frames import media_of_sentences, score_table
 from releases.models import Comparison, Release, ScoringRun, SentenceScore, model_names
 from releases.scoring.runs import run_records
@@ -121,11 +124,24 @@ def compare(comparison: Comparison) -> dict[str, Any]:
     }
     document = comparison_document(table, **conventions)
     models = run_roster(runs, [str(name) for name in scores.columns[1:]])
+    records = run_records(runs, model_names(runs))
     return document | {
+        "contexts": _contexts(release, records),
         "media": list(dict.fromkeys([*document["media"], *media_of_sentences(release.experiment.materials)])),
-        "scoring": run_records(runs, model_names(runs)),
+        "scoring": records,
         "parting": largest_differences(table, release_table(release, "sentences.csv")),
         "depth": depth_document(table, models=models, counts=count_table(runs), **conventions),
+    }
+
+
+def _contexts(release: Release, records: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """Whether participants saw the contexts, and which models read them; None without contexts."""
+    facts = context_facts(release.experiment)
+    read = {record["model"]: record["conventions"]["context"] for record in records}
+    return facts and {
+        **facts,
+        "read_by": [name for name, template in read.items() if CONTEXT_SLOT in template],
+        "not_read_by": [name for name, template in read.items() if template in (NOT_HAD, "ignore")],
     }
 
 

@@ -11,6 +11,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from config.version import code_version
 from experiments.intake.language import UNDETERMINED
 from experiments.models import Experiment, Item, MaterialSet, PlannedTrial, TrialKind
+from experiments.studies.readiness import count_contexts
 from experiments.studies.targets import target_noun
 from experiments.tasks.registry import shown_task
 from judgments.frames.build import tie_treatment
@@ -61,11 +62,30 @@ def methods_facts(study: Experiment, round_number: int | None = None) -> dict[st
             parameter.name: _parameter(study, parameter) for parameter in shown_task(study.task).parameters
         },
         "materials": _materials(study.materials),
+        "contexts": context_facts(study),
         "design": _design(study),
         "lists": _lists(study),
         "recruiters": _recruiters(study),
         "answered": {"first": first, "last": last},
     }
+
+
+def context_facts(study: Experiment) -> dict[str, Any] | None:
+    """How many sentences have contexts, and whether participants saw them; None without contexts.
+
+    ``shown`` is ``above``, ``hidden`` or, where versions differ, ``some``; ``unknown`` for imported judgments
+    of which nothing is stated.
+    """
+    n_contexts = count_contexts(study.materials)
+    if not n_contexts:
+        return None
+    hidden = Experiment.ContextDisplay.HIDDEN.value
+    versions = study.versions.filter(pk__in=real_sessions(study).values("version"))
+    if study.origin == Experiment.Origin.IMPORTED:
+        versions = versions.none()
+    snapshots = versions.values_list("snapshot", flat=True)
+    displays = {snapshot.get("context_display", hidden) for snapshot in snapshots} or {study.context_display}
+    return {"sentences": n_contexts, "shown": displays.pop() if len(displays) == 1 else "some"}
 
 
 def software() -> dict[str, str]:

@@ -9,7 +9,11 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from analysis.scoring import score_sentences, scorer
-from experiments.models import MaterialSet, Sentence
+from experiments.models import Experiment, MaterialSet, Sentence
+from experiments.operation import job_runner
+from releases.comparison.compare import request_comparison
+from releases.gold import storage
+from releases.gold.study_facts import context_facts
 from releases.material_frames import sentence_frame
 from releases.models import CachedScore, SentenceScore
 from releases.scoring import loaded_model
@@ -19,6 +23,7 @@ from releases.scoring.shards import run_shards
 from tests import cast
 from tests.releases.models_dir import URI
 from tests.releases.scoring_runs import execute_run
+from tests.releases.study import judged_study, ready_release
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_dir")]
 ROWS = """sentence_id,item,condition,expected,sentence,context
@@ -135,8 +140,35 @@ def test_a_failed_template_names_the_sentence(tmp_path):
     loaded_model.forget()
     prompt = "Before%3A%20%7Bcontext%7D%20%7Bsentence%7D"
     run = request_model_runs(study, [f"{URI}?prompt={prompt}"], user=cast.ada())[0]
-    from experiments.operation import job_runner
-
     job_runner.run(run.job_id)
     run.refresh_from_db()
     assert run.state == "failed" and "'2b' has no context" in run.error
+
+
+def test_release_and_comparison_tell_whether_participants_saw_what_models_read(tmp_path, client):
+    materials = imported(tmp_path)
+    client.force_login(cast.ada())
+    for shown, seen, note in (
+        ("above", "which participants saw above it", "scored the sentences without the contexts that part"),
+        ("hidden", "which participants were not shown", "read a context before each sentence that part"),
+    ):
+        study = judged_study(shown, people=3, materials=materials, task="likert", context_display=shown)
+        runs = [
+            execute_run(run)
+            for run in request_model_runs(study, [URI, f"{URI}?context=ignore"], user=cast.ada())
+        ]
+        release = ready_release(study)
+        methods = storage.read(release.storage_key, "methods.md").decode()
+        assert f"3 sentences had a context, {seen}." in " ".join(methods.split())
+        assert "A key is there ." in storage.read(release.storage_key, "sentences.csv").decode()
+        comparison = request_comparison(release, runs, user=cast.ada())
+        job_runner.run(comparison.job_id)
+        comparison.refresh_from_db()
+        contexts = comparison.report["contexts"]
+        assert contexts["shown"] == shown and len(contexts["read_by"]) == len(contexts["not_read_by"]) == 1
+        page = client.get(reverse("study-comparison", args=[study.slug, comparison.pk])).content.decode()
+        assert note in page
+    Experiment.objects.filter(slug="above").update(context_display="hidden")
+    assert (
+        context_facts(Experiment.objects.get(slug="above"))["shown"] == "above"
+    )  # as its participants saw it

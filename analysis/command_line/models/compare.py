@@ -10,9 +10,17 @@ from ...comparison.in_depth.models import read_roster
 from ...comparison.in_depth.report import depth_document
 from ...comparison.pairs import pair_table, refuse_inverted
 from ...comparison.report import comparison_document
-from ...comparison.text_tables import comparison_text, depth_text, inverted_text, media_text, paradigms_text
+from ...comparison.text_tables import (
+    comparison_text,
+    context_text,
+    depth_text,
+    inverted_text,
+    media_text,
+    paradigms_text,
+)
 from ...scoring.conventions import recorded_specs, recorded_text
 from ...scoring.orientation import parse_signs
+from ...scoring.words.contexts import CONTEXT_SLOT
 from ..output import CommandOutput
 
 
@@ -118,6 +126,10 @@ class FileComparison(CommandOutput):
         else:
             self.stdout.write(comparison_text(document))
             self.stdout.write(recorded_text(document["scoring"]))
+            if names := [
+                row["model"] for row in document["scoring"] if CONTEXT_SLOT in row["conventions"]["context"]
+            ]:
+                self.stdout.write(context_text(names, [], shown="unknown"))
             if document["media"]:
                 self.stdout.write(media_text(document["media"]))
             for name in document["inverted"]:

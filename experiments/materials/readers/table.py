@@ -42,6 +42,7 @@ from experiments.materials.schema import (
     SENTENCE_FIELDS,
     UNACCEPTABLE,
     WIDE_FIELDS,
+    are_levels,
     context_attribute,
     expected_status,
     mapped_columns,
@@ -208,13 +209,15 @@ def _drop_ambiguous(sheet: Sheet, columns: dict[str, str], mapping: Mapping[str,
     """Forget columns recognized by an alias with two meanings whose values do not have this one.
 
     A ``uid`` is a paradigm only if it groups rows; ``acceptability`` and the like are the expected status
-    only if all values are.
+    only if all values are; a ``context`` holds texts unless its values look like levels of a factor.
     """
     for name, has_meaning in (("paradigm", _are_groups), ("expected", _are_statuses)):
         column = columns.get(name)
         is_alias = column and not mapping.get(name) and simple_name(column) != name
         if is_alias and not has_meaning(_texts(sheet, columns, name)):
             del columns[name]
+    if CONTEXT in columns and not mapping.get(CONTEXT) and are_levels(_texts(sheet, columns, CONTEXT)):
+        del columns[CONTEXT]
 
 
 def _are_groups(values: Sequence[str]) -> bool:

@@ -38,6 +38,7 @@ TRIAL_DEFAULTS: Mapping[str, Any] = {
     "condition": "",
     "sentence_id": "",
     "text": "",
+    "context": "",
     "expected": "",
     "pair_id": "",
     "good_id": "",

@@ -11,7 +11,7 @@ from experiments.materials.collection import Materials, Source, pair_frame, sent
 from experiments.materials.factors import MOST_LEVELS, balanced_columns, factor_name, half_mapped
 from experiments.materials.findings import Finding, list_rows
 from experiments.materials.pairing import pair_conditions
-from experiments.materials.schema import ACCEPTABLE, JOINT, UNACCEPTABLE, mapped_columns
+from experiments.materials.schema import ACCEPTABLE, JOINT, UNACCEPTABLE, context_attribute, mapped_columns
 from judgments.imports.readers.base import ATTRIBUTE, JudgmentFile
 
 #: Kinds of trial whose sentences are materials; practice, catch and anchor trials keep theirs with the trial.
@@ -123,7 +123,21 @@ def _refuse_two_wordings(pairs: pd.DataFrame, file: str) -> None:
         )
 
 
+def _refuse_two_contexts(trials: pd.DataFrame, name: str, *, file: str) -> None:
+    contexts = trials.drop_duplicates([name, "context"])
+    repeated = contexts[contexts[name].duplicated()]
+    if len(repeated):
+        raise BadInput(
+            f"one {name} has several contexts: {_list_names(repeated[name])}; further contexts in "
+            f"{list_rows(repeated['row'])}.",
+            file=file,
+            row=int(repeated["row"].iloc[0]),
+            remedy="Map the column that tells them apart as a condition: --map condition=COLUMN.",
+        )
+
+
 def _of_pairs(trials: pd.DataFrame, read: JudgmentFile) -> Materials:
+    _refuse_two_contexts(trials, "pair_id", file=read.file)
     pairs = trials.drop_duplicates("pair_id")
     columns = {
         name: pairs[name].tolist()
@@ -139,6 +153,7 @@ def _of_pairs(trials: pd.DataFrame, read: JudgmentFile) -> Materials:
             phenomenon=columns["phenomenon"],
             text=pairs[f"{side}_text"].tolist(),
             expected=[expected] * len(pairs),
+            attributes=[context_attribute(context) for context in pairs["context"]],
             file=[read.file] * len(pairs),
             row=columns["row"],
         )
@@ -168,9 +183,9 @@ def _named_sentences(trials: pd.DataFrame, read: JudgmentFile) -> pd.DataFrame:
             remedy="Fill item, sentence_id or sentence in every row.",
         )
     if nameless.any():
-        texts = trials.loc[nameless, "text"]
-        numbers = {text: f"s{number}" for number, text in enumerate(texts.unique(), start=1)}
-        item = item.where(~nameless, trials["text"].map(numbers))
+        stimuli = trials["context"] + "\0" + trials["text"]  # one sentence after two contexts is two stimuli
+        numbers = {text: f"s{number}" for number, text in enumerate(stimuli[nameless].unique(), start=1)}
+        item = item.where(~nameless, stimuli.map(numbers))
     item = _apart_by_group(trials, item)
     _ask_about_factors(trials, item.where(~nameless, ""), read)
     several = item.map(trials["condition"].groupby(item).nunique()) > 1
@@ -297,6 +312,7 @@ def _list_names(names: "pd.Series[str]") -> str:
 
 
 def _of_sentences(trials: pd.DataFrame, read: JudgmentFile) -> Materials:
+    _refuse_two_contexts(trials, "sentence_id", file=read.file)
     first = trials.drop_duplicates("sentence_id")
     columns = ("sentence_id", "item", "condition", "paradigm", "phenomenon", "text", "expected", "row")
     cells, factors = _factors(first, read)
@@ -304,6 +320,7 @@ def _of_sentences(trials: pd.DataFrame, read: JudgmentFile) -> Materials:
     sentences = sentence_frame(
         **{name: first[name].tolist() for name in columns},
         factors=cells,
+        attributes=[context_attribute(context) for context in first["context"]],
         is_filler=fillers.tolist(),
         file=[read.file] * len(first),
     )

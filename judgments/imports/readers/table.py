@@ -26,8 +26,10 @@ from experiments.materials.readers.tool_files import (
     refuse_unreadable,
 )
 from experiments.materials.schema import (
+    CONTEXT,
     NEAR_NAMES,
     Field,
+    are_levels,
     expected_status,
     mapped_columns,
     near_columns,
@@ -122,6 +124,11 @@ _FIELDS = (
         ("sent_id", "stimulus_id"),
     ),
     Field("sentence", "Text of the sentence.", ("text", "sentence_text", "stimulus")),
+    Field(
+        CONTEXT,
+        "Text or dialogue above the sentence, or above both sentences.",
+        ("preceding_context", "dialogue", "dialog", "context_text", "context_sentence"),
+    ),
     Field(
         "expected",
         "The author's intended status.",
@@ -650,6 +657,8 @@ def _recognize(
     parts = {part for column in joined for part in column.split("+")}
     columns = {name: column for name, column in columns.items() if name in mapping or column not in parts}
     _ask_which_answer(frame, mapping, file)
+    if CONTEXT in columns and CONTEXT not in mapping and are_levels(map(str, frame[columns[CONTEXT]])):
+        del columns[CONTEXT]
     warnings = []
     if "paradigm" not in mapping and simple_name(columns.get("paradigm", "")) == "uid":
         stimulus = next((columns[n] for n in ("sentence", "good", "item", "sentence_id") if n in columns), "")
@@ -694,7 +703,7 @@ def near_names(names: list[str], columns: Mapping[str, str], mapping: Mapping[st
     counted = {"participant"} if "n_yes" in columns else set()
     mapped = {name for name, column in mapping.items() if column}  # the page states the others as empty
     stated = {*columns, *mapped, *answered, *paired, *in_sets, *counted}
-    missing = {ours: TABLE_FIELDS[ours] for ours in NEAR_NAMES if ours in TABLE_FIELDS and ours not in stated}
+    missing = {ours: TABLE_FIELDS[ours] for ours in NEAR_NAMES if ours not in stated}
     free = [name for name in names if name not in taken]
     return [
         f"no column is {ours}; {' or '.join(map(repr, near[:3]))} may be: --map {ours}={near[0]}."
@@ -846,6 +855,7 @@ def _trials(
             },
             **{name: cells(name) for name in ("good_id", "bad_id")},
             "text": cells("sentence"),
+            "context": cells(CONTEXT),
             "good_text": cells("good"),
             "bad_text": cells("bad"),
             "expected": _expected_status(frame, columns, file),

@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
+from analysis.comparison.text_tables import context_text
 from analysis.errors import BadInput
 from analysis.report.page_findings import comparison_finding
 from analysis.text import plural
@@ -275,6 +276,14 @@ def with_labels(comparisons: Iterable[Comparison]) -> list[Comparison]:
     return rows
 
 
+def _context_note(report: dict[str, Any]) -> str:
+    """Which models read contexts and whether participants saw them; older comparisons do not record it."""
+    contexts = report.get("contexts")
+    if not contexts:
+        return ""
+    return context_text(contexts["read_by"], contexts["not_read_by"], shown=contexts["shown"])
+
+
 def comparison_context(study: Experiment, comparison: Comparison) -> dict[str, Any]:
     """Return the template context of a comparison."""
     report = comparison.report
@@ -308,7 +317,12 @@ def comparison_context(study: Experiment, comparison: Comparison) -> dict[str, A
         "report": report,
         "tabs": tabs(""),
         "finding": comparison_finding(report),
-        "in_context": [name for name, run in methods.items() if run.spec.get("in_context")],
+        "in_context": [
+            name
+            for name, run in methods.items()
+            if run.spec.get("in_context") and name not in (report.get("contexts") or {}).get("read_by", ())
+        ],
+        "contexts": _context_note(report),
         "media": report.get("media"),  # absent in older comparisons
         "noise_ceiling": (ceiling or {}).get("correlation") or {},
         "constant_recalibrated": [recalibrated.get(key) for key in keys],

@@ -263,3 +263,40 @@ def test_members_of_a_pair_that_are_exchanged_or_others_are_refused(table, tmp_p
             imported(table(f"{head}q,sva:0,{members},1\n"), materials="sva")
     report = imported(table(f"{head}q,sva:0,He runs.,He run.,1\n"), materials="sva")
     assert report["added"]["judgments"] == 1
+
+
+def test_contexts_are_kept_with_their_sentences_and_whether_they_were_seen_is_asked(table):
+    head = "participant,item,condition,sentence,context,rating\n"
+    rows = [
+        f"{person},{item},{condition},She did.,{text},{value}"
+        for person, value in (("a", 5), ("b", 6))
+        for item in (1, 2)
+        for condition, text in (("question", f"A: Who left? ({item})"), ("story", f"It rained. ({item})"))
+    ]
+    options = {"task": "likert", "scale_low": 1, "scale_high": 7}
+    report = imported(table(head + "\n".join(rows)), **options)
+    study = Experiment.objects.get(slug="answers")
+    contexts = {row.key: row.context for row in study.materials.sentences.all()}
+    assert contexts["1:question"] == "A: Who left? (1)" and len(contexts) == 4
+    assert study.context_display == "unknown"
+    assert any("whether participants saw them" in note for note in report["notes"])
+    moved = [row.replace("It rained. (1)", "It snowed.") if row[0] == "b" else row for row in rows]
+    with pytest.raises(CommandError, match="one sentence_id has several contexts: '1:story'"):
+        imported(table(head + "\n".join(moved)), experiment="two", **options)
+
+
+def test_a_column_called_context_that_has_levels_is_no_context(table):
+    head = "participant,item,context,sentence,rating\n"
+    rows = [
+        f"{person},{item},{context},She did {item} {context}.,{value}"
+        for person, value in (("a", 5), ("b", 6))
+        for item in (1, 2)
+        for context in ("neutral", "biased")
+    ]
+    path = table(head + "\n".join(rows))
+    imported(path, map=["condition=context"], task="likert", scale_low=1, scale_high=7)
+    study = Experiment.objects.get(slug="answers")
+    assert set(study.materials.sentences.values_list("condition", flat=True)) == {"neutral", "biased"}
+    assert {row.context for row in study.materials.sentences.all()} == {""}
+    with pytest.raises(CommandError, match="condition=context"):
+        imported(path, experiment="unmapped", task="likert", scale_low=1, scale_high=7)

@@ -11,6 +11,8 @@ from experiments.models import Experiment, Sentence
 from experiments.tasks.registry import shown_task
 from judgments.models import Trial
 from judgments.screens.trial_screen import screen_content
+from judgments.sessions.payload import SentAnswer
+from judgments.sessions.recording import record_answers
 from tests import cast
 from tests.judgments.screens.walk import consent
 
@@ -34,6 +36,11 @@ def context_study(*contexts: str, slug: str = "agreement", **fields):
 def trial_page(client, slug: str) -> str:
     """The first trial, whose task has no screens before it."""
     return client.get(consent(client, f"/take/{slug}/")).content.decode()
+
+
+def text_of(response) -> str:
+    content = b"".join(response.streaming_content) if response.streaming else response.content
+    return content.decode()
 
 
 def contexts_in(html: str) -> list[str]:
@@ -62,7 +69,14 @@ def test_options_with_different_contexts_each_have_their_own(client):
     html = trial_page(client, "agreement")
     assert sorted(contexts_in(html)) == ["It rained.", "It snowed."]
     assert html.count('class="in-context"') == 2 and 'id="context"' not in html
-    shown = Trial.objects.get().shown
+    trial = Trial.objects.get()
+    shown = trial.shown
+    record_answers(trial.session.token, [SentAnswer(trial.public_id, shown["options"][0]["id"])])
+    client.force_login(cast.ada())
+    rows = text_of(client.get("/api/v1/studies/agreement/judgments.csv?columns=raw"))
+    assert '"[""It rained."", ""It snowed.""]"' in rows or '"[""It snowed."", ""It rained.""]"' in rows
+    page = client.get("/studies/agreement/judgments/").content.decode()
+    assert shown["options"][0]["context"] in page
     assert {option["context"] for option in shown["options"]} == {"It rained.", "It snowed."}
     content = screen_content(shown)
     assert "context" not in content and all(option["context"]["lines"] for option in content["options"])
