@@ -129,6 +129,7 @@ urlpatterns = [
     ),
     path(f"{S}models/", comparisons.models, name="study-models"),
     path(f"{S}models/scored/", comparisons.scoring_runs_page, name="study-scored-models"),
+    path(f"{S}models/prompts/", comparisons.prompts, name="study-prompts"),
     path(f"{S}models/add/", comparisons.add, name="study-add-models"),
     path(f"{S}models/choose/", scoring_runs.choose, name="study-choose-models"),
     path(f"{S}models/cost/<int:pk>/", scoring_runs.cost, name="study-scoring-cost"),

@@ -41,6 +41,8 @@ from ..words.sentence_check import Readings
 from ..words.tokens import indistinguishable
 from ..words.unigrams import Unigrams, model_unigrams
 
+PARTIAL = "\N{REPLACEMENT CHARACTER}"  # in the text of a token that is part of a character
+
 
 class Echo(NamedTuple):
     """A sentence's tokens as the server returns them; the first ``n_unscored`` have no probability."""
@@ -67,16 +69,45 @@ def check_echoes(response: dict[str, Any], n: int, *, server: str) -> list[dict[
 
 
 def text_offsets(echo: dict[str, Any], prompt: str, *, server: str) -> list[int]:
-    """Return where each token begins in the prompt."""
-    if echo.get("text_offset"):
-        return [int(offset) for offset in echo["text_offset"]]
-    if not "".join(echo["tokens"]).startswith(prompt):
+    """Return where each token begins in the prompt; a mark that the server put before it begins below 0.
+
+    Notes
+    -----
+    Offsets of vLLM add the lengths of its tokens, that of a beginning mark such as ``<|begin_of_text|>``
+    included. Offsets are used only where the texts of the tokens do not join to the prompt, as those of parts
+    of a character, and only if the other tokens are in the prompt at theirs. Case is not compared: some
+    tokenizers lower it.
+    """
+    tokens: list[str] = echo["tokens"]
+    lead = "".join(tokens).lower().find(prompt.lower())
+    if 0 <= lead <= len(tokens[0]):
+        starts = [int(start) - lead for start in np.cumsum([0, *map(len, tokens[:-1])])]
+        # A first token that reaches into the prompt begins with a space that the tokenizer added.
+        return starts if lead in (0, len(tokens[0])) else [0, *starts[1:]]
+    offsets = [int(offset) for offset in echo.get("text_offset") or []]
+    if len(offsets) != len(tokens) or not _are_in_prompt(tokens, offsets, prompt):
         raise BadInput(
-            f"the server echoes another text than {prompt[:40]!r} and no offsets.",
+            f"the server echoes another text than {prompt[:40]!r}.",
             file=server,
-            remedy="Give tokenizer=NAME, so that token ids are sent.",
+            remedy="Give tokenizer=NAME, so that token ids are sent. A server that returns only the tokens "
+            "that it generates cannot be used.",
         )
-    return [int(end) for end in np.cumsum([0, *map(len, echo["tokens"])])[:-1]]
+    return offsets
+
+
+def _are_in_prompt(tokens: Sequence[str], offsets: Sequence[int], prompt: str) -> bool:
+    """Return whether tokens are in a prompt at their offsets, from its first character to its last."""
+    is_whole = [PARTIAL not in token and not token.startswith("bytes:") for token in tokens]
+    ends = [offset + len(token) for token, offset in zip(tokens, offsets, strict=True)]
+    return (
+        offsets[0] == 0
+        and max(ends) >= len(prompt)
+        and all(
+            prompt.lower().startswith(token.lower(), offset)
+            for token, offset, whole in zip(tokens, offsets, is_whole, strict=True)
+            if whole and offset < len(prompt)
+        )
+    )
 
 
 def read_echo(

@@ -28,6 +28,7 @@ from releases.comparison.compare import (
 )
 from releases.comparison.compare import Options as ComparisonOptions
 from releases.comparison.leaderboard import done_runs
+from releases.comparison.prompts import prompted_models
 from releases.models import Comparison, Release, ScoringRun, model_names
 from releases.scoring.forms import ScoreSetsForm, ScoringForm
 from releases.scoring.runs import request_score_sets, request_scoring, run_records
@@ -39,16 +40,18 @@ from releases.views.models.leaderboard import newest_release
 PARTS = {
     "models": "Beside people",
     "scored": "Scored models",
+    "prompts": "Prompts",
     "add": "Add scores",
     "compare": "New comparison",
 }
 ADDRESSES = {
     "models": "study-models",
     "scored": "study-scored-models",
+    "prompts": "study-prompts",
     "add": "study-add-models",
     "compare": "study-compare",
 }
-READ_ONLY = {"models", "scored"}  # the parts without a form
+READ_ONLY = {"models", "scored", "prompts"}  # the parts without a form
 SECTIONS = {
     "intervals": "Intervals",
     "pairs": "Pairs",
@@ -125,6 +128,12 @@ def models(request: HttpRequest, study: Experiment) -> HttpResponseBase:
 def scoring_runs_page(request: HttpRequest, study: Experiment) -> HttpResponseBase:
     """Show the scored models with their sources and states."""
     return _part(request, study, "scored", runs=label_runs(list_runs(study)))
+
+
+@study_page
+def prompts(request: HttpRequest, study: Experiment) -> HttpResponseBase:
+    """Show how far answers to prompts agree with probabilities, for each model with both."""
+    return _part(request, study, "prompts", prompted=prompted_models(study))
 
 
 @study_page

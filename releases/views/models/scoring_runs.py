@@ -36,6 +36,7 @@ from releases.views.models.comparisons import list_runs
 from releases.views.models.leaderboard import newest_release
 from releases.views.models.surprisals import surprisal_context
 
+PROMPTS = ["lp", "yes_no", "forced_choice"]  # measures that the page of prompts proposes
 MOST_NAMED = 5  # runs of one file
 SHOWN_SPEC = {
     "bos": "beginning-of-sentence token (bos)",
@@ -55,7 +56,8 @@ def choose(request: AuthenticatedRequest, study: Experiment) -> HttpResponseBase
     """Select sentences, models and measures, and enqueue a cost estimate."""
     if not may_edit(request.user, study):
         raise PermissionDenied("Viewers of a study cannot score models.")
-    form = ModelRunsForm(request.POST or None, experiment=study)
+    initial = {"methods": PROMPTS} if "prompts" in request.GET else None
+    form = ModelRunsForm(request.POST or None, experiment=study, initial=initial)
     status = 200
     if request.method == "POST":
         status = 400

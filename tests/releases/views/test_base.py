@@ -27,6 +27,7 @@ PAGES = (
     "study-releases",
     "study-models",
     "study-scored-models",
+    "study-prompts",
     "study-add-models",
     "study-compare",
     "study-figures",

@@ -23,7 +23,9 @@ class Double(BaseHTTPRequestHandler):
     """Echoes prompts of text or of numbers; a token's log probability is minus its length or its number.
 
     The first token has none. ``forgets``: what was asked before comes back without probabilities, as from a
-    cache of prefixes. ``drifts``: every answer differs. ``deaf``: numbers are not understood.
+    cache of prefixes. ``drifts``: every answer differs. ``deaf``: numbers are not understood. ``mark`` is put
+    before texts and counted in the offsets, as vLLM does. ``is_echo_ignored``: only the generated token comes
+    back, at 0, as from servers that know no echo.
     """
 
     def do_POST(self):
@@ -77,7 +79,11 @@ class Double(BaseHTTPRequestHandler):
         self.server.prompts.append(prompt)
         if self.server.drifts:
             logprobs[1] -= len(self.server.prompts)
-        document = {"tokens": tokens, "token_logprobs": logprobs}
+        if self.server.mark and isinstance(prompt, str):
+            tokens, logprobs = [self.server.mark, *tokens], [None, -float(len(tokens[0])), *logprobs[1:]]
+        if self.server.is_echo_ignored:
+            tokens, logprobs = tokens[-1:], logprobs[-1:]
+        document = {"tokens": tokens, "token_logprobs": logprobs, "top_logprobs": [None] * len(tokens)}
         if self.server.offsets and isinstance(prompt, str):
             document["text_offset"] = list(np.cumsum([0, *map(len, tokens[:-1])]).tolist())
         return {"index": place, "text": f"{prompt} more", "logprobs": document}
@@ -91,7 +97,8 @@ def server(monkeypatch):
     monkeypatch.setattr(http_server, "FIRST_WAIT_S", 0.01)
     double = ThreadingHTTPServer(("127.0.0.1", 0), Double)
     double.requests, double.times, double.failures, double.prompts, double.offsets = [], [], [], [], True
-    double.silent = double.forgets = double.drifts = double.deaf = False
+    double.silent = double.forgets = double.drifts = double.deaf = double.is_echo_ignored = False
+    double.mark = ""
     double.changed, double.gathers = Condition(), 0
     double.refuses, double.headers, double.busy, double.most_at_once, double.slow_s = "", {}, 0, 0, 0.0
     with serving(double):
@@ -121,6 +128,20 @@ def test_with_a_text_to_start_from_every_token_counts(server):
     scores = scorer(address(server, "?start=%3Cs%3E&space=yes")).score(["the cat"])
     assert scores.logprob.tolist() == [-8.0] and not scores.flags.any()
     assert last_request(server)["prompt"] == ["<s> the cat"]
+
+
+def test_beginning_mark_of_the_server_moves_no_token_and_is_not_scored(server):
+    server.mark = "<|begin_of_text|>"
+    for server.offsets in (True, False):
+        scores = scorer(address(server)).score(["the cat sleeps", "a dog"], tokens=True)
+        assert scores.logprob.tolist() == [-14.0, -5.0] and scores.n_tokens.tolist() == [3, 2]
+        assert not scores.flags.any() and scores.spans[0] == [(0, 3), (3, 7), (7, 14)]
+
+
+def test_server_that_returns_only_what_it_generates_is_refused(server):
+    server.is_echo_ignored = True
+    with pytest.raises(BadInput, match="echoes another text"):
+        scorer(address(server)).score(["the cat sleeps"])
 
 
 def test_a_server_that_is_busy_is_asked_again_and_a_key_is_sent(server, monkeypatch):
