@@ -23,7 +23,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 INSTALL := $(PIP) install --no-compile --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format docs lock bench soak dist install install-hub install-kenlm install-models install-sentry install-validators upgrade clean
+.PHONY: help run test lint format docs lock bench soak dist install install-hub install-kenlm install-mcp install-models install-sentry install-validators upgrade clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 28
@@ -62,7 +62,8 @@ install-models: $(VENV)/.base ## Add torch and transformers for neural scorers
 
 install-hub: $(VENV)/.base ## Add huggingface_hub, to publish releases on Hugging Face
 install-sentry: $(VENV)/.base ## Add sentry-sdk, to send errors to Sentry
-install-hub install-sentry: install-%:
+install-mcp: $(VENV)/.base ## Add the SDK of the Model Context Protocol, for python -m analysis.client.mcp_server
+install-hub install-mcp install-sentry: install-%:
 	@$(INSTALL) -r lock/$*.txt
 
 # The index has the source only. pip takes what builds it without hashes, so it is built where lock/kenlm-build.txt is installed.
@@ -135,6 +136,7 @@ lock: ## Resolve the lock files again (needs uv)
 	$(LOCK) --group deployment -o lock/deployment.txt
 	echo pip | $(LOCK) - -o lock/pip.txt
 	echo sentry-sdk | $(LOCK) - -c lock/base.txt -o lock/sentry.txt
+	echo 'mcp>=2.3,<3' | $(LOCK) - -c lock/base.txt -o lock/mcp.txt
 	echo kenlm | $(LOCK) - -c lock/base.txt -o lock/kenlm.txt
 	printf 'cmake\nsetuptools\nwheel\n' | $(LOCK) - -c lock/dev.txt -o lock/kenlm-build.txt
 	echo torch==$(TORCH) | $(LOCK) - --no-deps -o lock/torch.txt

@@ -3,14 +3,22 @@
 An unknown key or parameter is an error, never ignored.
 """
 
-from collections.abc import Collection, Mapping
+import hashlib
+import json
+from collections.abc import Callable, Collection, Mapping
+from datetime import timedelta
 from difflib import get_close_matches
+from functools import partial
 from typing import Any, ClassVar, TypeVar
 
+from django.apps import apps
 from django.db.models import Model
+from django.http import QueryDict
+from django.utils import timezone
 from rest_framework import mixins, serializers
 from rest_framework.exceptions import APIException, ErrorDetail, ValidationError
 from rest_framework.pagination import PageNumberPagination
+from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView, exception_handler
@@ -62,6 +70,7 @@ class StrictView(APIView):
 
     query_class: ClassVar[type[StrictSerializer] | None] = None
     may_be_early: ClassVar[bool] = False  # responds 409 while what it needs is computed
+    keeps_answers: ClassVar[bool] = True  # under idempotency keys; False where answers are a person's data
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Refuse unknown and repeated query parameters, and the body of a deletion."""
@@ -72,6 +81,13 @@ class StrictView(APIView):
             raise ValidationError(repeated)
         if request.method == "DELETE":
             self.refuse_body()
+        if KEY_HEADER in request.headers:
+            if request.method != "POST" or not (self.keeps_answers and request.user.is_authenticated):
+                raise ValidationError(
+                    {KEY_HEADER: ["Only POST requests that may store their answer read it."]}
+                )
+            method = request.method.lower()
+            setattr(self, method, partial(answer_once, getattr(self, method)))
 
     def refuse_body(self) -> None:
         """Refuse a body, which would not be read."""
@@ -96,6 +112,79 @@ class StrictView(APIView):
         return validated
 
 
+KEY_HEADER = "Idempotency-Key"
+RUN_LIMIT = timedelta(minutes=10)  # above those of servers; a request that runs longer was killed
+LONGEST_KEY = 255
+
+
+def answer_once(handler: Callable[..., Response], request: Request, *args: Any, **kwargs: Any) -> Response:
+    """Answer a request with an idempotency key: the first runs, others get its stored answer.
+
+    Notes
+    -----
+    Requests that are refused (400 to 499) store nothing and free their key. One that failed or was killed
+    keeps it, because it is unknown whether it took effect.
+
+    References
+    ----------
+    The Idempotency-Key HTTP Header Field, draft-ietf-httpapi-idempotency-key-header-07.
+    """
+    keys: Any = apps.get_model("experiments", "RequestKey").objects
+    key, fingerprint = checked_key(request.headers[KEY_HEADER]), request_fingerprint(request)
+    keys.expired().filter(user=request.user, key=key).delete()
+    row, is_first = keys.get_or_create(user=request.user, key=key, defaults={"fingerprint": fingerprint})
+    if not is_first:
+        return stored_answer(row, fingerprint)
+    try:
+        response = handler(request, *args, **kwargs)
+    except Exception as error:
+        if error_response(error, {}) is None:
+            raise
+        row.delete()
+        raise
+    row.status, row.answer = response.status_code, JSONRenderer().render(response.data).decode()
+    row.save(update_fields=["status", "answer"])
+    return response
+
+
+def checked_key(key: str) -> str:
+    """The key without the quotation marks of a structured field."""
+    key = key.strip().removeprefix('"').removesuffix('"')
+    if not key or len(key) > LONGEST_KEY or not key.isascii() or not key.isprintable():
+        raise ValidationError({KEY_HEADER: [f"Send 1 to {LONGEST_KEY} printable ASCII characters."]})
+    return key
+
+
+def request_fingerprint(request: Request) -> str:
+    """SHA-256 of method, address and body; of files, their names and content count."""
+    digest = hashlib.sha256(f"{request.method} {request.get_full_path()}\n".encode())
+    if isinstance(request.data, QueryDict):
+        for name, values in sorted(request.data.lists()):
+            for value in values:
+                digest.update(f"{name}={getattr(value, 'name', value)}\n".encode())
+                for chunk in value.chunks() if hasattr(value, "chunks") else ():
+                    digest.update(chunk)
+    else:
+        digest.update(json.dumps(request.data, sort_keys=True).encode())
+    return digest.hexdigest()
+
+
+def stored_answer(row: Any, fingerprint: str) -> Response:
+    """The answer of the first request: 422 where that was another request, 409 while there is no answer."""
+    if row.fingerprint != fingerprint:
+        raise Unprocessable(
+            "The idempotency key was sent with another request. Send each request its own.",
+            code="idempotency_key_reused",
+        )
+    if row.status is None:
+        if timezone.now() - row.created_at < RUN_LIMIT:
+            raise TooEarly("The first request with this idempotency key is running.", code="in_progress")
+        raise UnknownOutcome
+    response = Response(json.loads(row.answer or "null"), status=row.status)
+    response["Idempotency-Replayed"] = "true"
+    return response
+
+
 class PageSizePagination(PageNumberPagination):
     """Pagination by ``page`` and ``page_size``."""
 
@@ -109,6 +198,17 @@ class TooEarly(APIException):
     status_code = 409
     default_code = "too_early"
     wait = 5  # seconds; DRF sends it as Retry-After
+
+
+class UnknownOutcome(APIException):
+    """Response 409: the first request with this idempotency key failed or was killed."""
+
+    status_code = 409
+    default_code = "unknown_outcome"
+    default_detail = (
+        "The first request with this idempotency key has no answer: it may have taken effect. Look, then "
+        "send another key."
+    )
 
 
 class Unprocessable(APIException):

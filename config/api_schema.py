@@ -9,9 +9,11 @@ from django.shortcuts import render
 from drf_spectacular.authentication import SessionScheme
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 
-from config.api_bases import StrictSerializer
+from config.api_bases import KEY_HEADER, StrictSerializer
 
 RETRY_AFTER = {
     "Retry-After": {
@@ -21,6 +23,12 @@ RETRY_AFTER = {
     }
 }
 UNSAFE = {"POST", "PUT", "PATCH", "DELETE"}
+IDEMPOTENCY_KEY = OpenApiParameter(
+    KEY_HEADER,
+    OpenApiTypes.STR,
+    OpenApiParameter.HEADER,
+    description="The same request with the same key runs once; a repetition gets the first answer.",
+)
 
 
 class ErrorSerializer(StrictSerializer):
@@ -59,7 +67,10 @@ class Schema(AutoSchema):
     def get_override_parameters(self) -> list[Any]:
         """The parameters of the view's ``query_class``."""
         query_class = getattr(self.view, "query_class", None)
-        return [query_class] if query_class and self.method == "GET" else []
+        parameters: list[Any] = [query_class] if query_class and self.method == "GET" else []
+        if self.method == "POST" and getattr(self.view, "keeps_answers", False):
+            parameters.append(IDEMPOTENCY_KEY)
+        return parameters
 
     def _get_response_bodies(self, direction: Literal["request", "response"] = "response") -> dict[str, Any]:
         bodies = super()._get_response_bodies(direction)
@@ -77,6 +88,8 @@ class Schema(AutoSchema):
         """Return the error statuses that the operation may respond with."""
         statuses = ["401", "403", "404", "406", "429"]
         if getattr(self.view, "may_be_early", False):
+            statuses.append("409")
+        if self.method == "POST":
             statuses.append("409")
         if self.method in UNSAFE:
             statuses += ["400", "413", "415", "422"]

@@ -3,6 +3,7 @@
 from config.celery import app
 from experiments.accounts.login_sessions import SessionStore
 from experiments.intake.uploads import delete_stray_files, discard_unfinished
+from experiments.models import RequestKey
 from experiments.operation import backup, database_cache, heartbeats, job_runner
 from experiments.webhooks import delivery
 
@@ -29,7 +30,8 @@ def discard_unfinished_uploads() -> None:
 
 @app.task(name="experiments.delete_expired_rows")
 def delete_expired_rows() -> None:
-    """Delete logins and counts of limits that have expired."""
+    """Delete logins, counts of limits and idempotency keys that have expired."""
     SessionStore.clear_expired()
     database_cache.delete_expired()
     delivery.delete_old_deliveries()
+    RequestKey.objects.expired().delete()

@@ -10,9 +10,19 @@ from tests import cast
 EVERY_SCOPE = ("read", "write", "people", "money")
 
 
-def send(method: str, path: str, body: Any = None, *, who=cast.ada, scopes=EVERY_SCOPE, **headers: str):
+def send(
+    method: str,
+    path: str,
+    body: Any = None,
+    *,
+    who=cast.ada,
+    scopes=EVERY_SCOPE,
+    token: str = "",
+    **headers: str,
+):
     """The response to a request of a user with a token of these scopes; paths begin after /api/v1/."""
-    client = Client(headers={"Authorization": f"Token {cast.token(who(), scopes=scopes)}", **headers})
+    token = token or cast.token(who(), scopes=scopes)
+    client = Client(headers={"Authorization": f"Token {token}", **headers})
     reads = body is None and method in {"get", "delete"}
     options = {} if reads else {"data": json.dumps(body or {}), "content_type": "application/json"}
     return getattr(client, method)(f"/api/v1/{path}", **options)

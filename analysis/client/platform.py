@@ -45,6 +45,10 @@ class Client:
         """The address; the token is not shown."""
         return f"Client({self.url!r})"
 
+    def token_scopes(self) -> frozenset[str]:
+        """The scopes of the token: ``read``, ``write``, ``people``, ``money``."""
+        return frozenset(self.connection.document("GET", "token/")["scopes"])
+
     def studies(self, **filters: Any) -> "pd.DataFrame":
         """Your studies, one a row; ``search``, ``status``, ``task``, ``lab`` and ``folder`` select."""
         import pandas as pd

@@ -228,7 +228,7 @@ class RoundView(DesignChangeView):
     @transaction.atomic
     def patch(self, request: Request, slug: str, number: int) -> Response:
         """What is sent; 422 where no lists can be built."""
-        data, (study, design) = self.validated_body(RoundRequest), editable_design(self.user, slug)
+        (study, design), data = editable_design(self.user, slug), self.validated_body(RoundRequest)
         stored = find_round(study, design, number)
         values = {**stored.as_dict(), **data}
         values["without"] = "\n".join(values["without"])

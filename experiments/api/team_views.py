@@ -183,8 +183,9 @@ class ResendView(InvitationAPIView):
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """The former link opens nothing any more."""
+        waiting = invitations.pending(self.team(changing=True))
         self.refuse_body()
-        invitation = get_object_or_404(invitations.pending(self.team(changing=True)), pk=pk)
+        invitation = get_object_or_404(waiting, pk=pk)
         return self.sent(invitation, invitations.renew(invitation, by=self.user), status.HTTP_200_OK)
 
 

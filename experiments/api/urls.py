@@ -73,5 +73,6 @@ urlpatterns = [
     path("materials/<slug:slug>/", views.MaterialViews.as_view(one_set), name="api-material"),
     path("materials/<slug:slug>/pairs/", views.PairViews.as_view(), name="api-pairs"),
     path("materials/<slug:slug>/sentences/", views.SentenceViews.as_view(), name="api-sentences"),
+    path("token/", views.TokenView.as_view(), name="api-token"),
     path("jobs/<int:pk>/", views.JobView.as_view(), name="api-job"),
 ]

@@ -14,9 +14,16 @@ from rest_framework import generics, mixins, status, viewsets
 from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import BaseSerializer, BooleanField, Serializer
+from rest_framework.serializers import (
+    BaseSerializer,
+    BooleanField,
+    CharField,
+    ChoiceField,
+    ListField,
+    Serializer,
+)
 
-from config.api_bases import StrictSerializer, StrictView
+from config.api_bases import StrictModelSerializer, StrictSerializer, StrictView
 from config.api_schema import ErrorSerializer
 from experiments.api.authentication import require_money_for_pay
 from experiments.api.serializers import (
@@ -26,7 +33,7 @@ from experiments.api.serializers import (
     SentenceSerializer,
     StudySerializer,
 )
-from experiments.models import Experiment, Job, MaterialSet, MinimalPair, Sentence
+from experiments.models import ApiToken, Experiment, Job, MaterialSet, MinimalPair, Sentence
 from experiments.pages.access import get_study
 from experiments.pages.jobs import visible_jobs
 from experiments.pages.materials.sets import delete_set, may_delete
@@ -286,3 +293,26 @@ class JobView(StrictView, generics.RetrieveAPIView[Job]):
     def get_queryset(self) -> QuerySet[Job]:
         """Jobs the caller may see."""
         return visible_jobs(self.request.user)
+
+
+class TokenSerializer(StrictModelSerializer[ApiToken]):
+    """What a token allows."""
+
+    user = CharField(source="user.username", read_only=True)
+    scopes = ListField(child=ChoiceField(ApiToken.Scope.choices), read_only=True)
+
+    class Meta:
+        model = ApiToken
+        fields = ["user", "name", "scopes", "expires_at"]
+        read_only_fields = fields
+
+
+class TokenView(StrictView):
+    """The token of a request."""
+
+    @extend_schema(summary="Scopes and end of the token that you send", responses=TokenSerializer)
+    def get(self, request: Request) -> Response:
+        """404 with a login's cookie, which has no scopes."""
+        if not isinstance(request.auth, ApiToken):
+            raise Http404
+        return Response(TokenSerializer(request.auth).data)

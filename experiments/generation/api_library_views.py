@@ -140,7 +140,7 @@ class DrawnPairView(LibraryView):
 
 
 class MaterialsOfPairs(StrictSerializer):
-    """The set of materials that is materials."""
+    """The set that is made."""
 
     name = PlainText(max_length=200)
     licence = PlainText(max_length=200, required=False, default="", allow_blank=True)

@@ -17,6 +17,7 @@ from experiments.models.generation import (
 from experiments.models.job import Heartbeat, Job
 from experiments.models.lab import Lab, LabMembership
 from experiments.models.material import Item, MaterialSet, MinimalPair, Paradigm, Phenomenon, Sentence
+from experiments.models.request_key import RequestKey
 from experiments.models.team import AuditEntry, Membership, Preferences
 from experiments.models.upload import Upload
 from experiments.models.webhook import Webhook, WebhookDelivery
@@ -51,6 +52,7 @@ __all__ = [
     "PlatformAccount",
     "Preferences",
     "PresentationList",
+    "RequestKey",
     "ReviewLink",
     "Sentence",
     "TrialKind",

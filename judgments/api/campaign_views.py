@@ -10,6 +10,7 @@ from django.shortcuts import get_object_or_404
 from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import generics, serializers, status
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -155,6 +156,12 @@ class CampaignAPIView(StudyAPIView):
     change_scope: Any = ApiToken.Scope.MONEY
     queryset: Any = Campaign.objects.none()
     serializer_class: Any = CampaignSerializer
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Refuse viewers before the body is read."""
+        super().initial(request, *args, **kwargs)
+        if request.method not in SAFE_METHODS:
+            self.study()
 
     def campaign(self) -> Campaign:
         """The campaign of the address."""

@@ -252,6 +252,7 @@ class PersonDataView(PeopleAPIView):
     """What is stored of a participant."""
 
     takes_no_body = True
+    keeps_answers = False
     serializer_class: Any = StrictSerializer
 
     @extend_schema(

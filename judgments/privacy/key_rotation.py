@@ -13,13 +13,14 @@ from experiments.encryption import (
     PLATFORM_ACCOUNTS,
     SECOND_FACTOR,
     VAULT,
+    EncryptedTextField,
     decrypt,
     decrypt_text,
     encrypt,
     encrypt_text,
     is_current,
 )
-from experiments.models import PlatformAccount, Webhook
+from experiments.models import PlatformAccount, RequestKey, Webhook
 from experiments.models.webhook import WebhookSecretField
 from judgments.models import PlatformIdentity
 
@@ -35,11 +36,13 @@ class Counts:
     identities: int = 0
     second_factors: int = 0
     webhooks: int = 0
+    request_keys: int = 0
 
     @property
     def total(self) -> int:
         """All of them."""
-        return self.accounts + self.identities + self.second_factors + self.webhooks
+        parts = (self.accounts, self.identities, self.second_factors, self.webhooks, self.request_keys)
+        return sum(parts)
 
     def as_dict(self) -> dict[str, int]:
         """For JSON."""
@@ -55,6 +58,7 @@ def rotate(*, dry_run: bool = False) -> Counts:
         counts.identities += _rotate_identities(identities[start : start + BATCH], dry_run)
     counts.second_factors = sum(_rotate_factor(pk, dry_run) for pk in _keys(Authenticator))
     counts.webhooks = sum(_rotate_webhook(pk, dry_run) for pk in _keys(Webhook))
+    counts.request_keys = sum(_rotate_request_key(pk, dry_run) for pk in _keys(RequestKey))
     return counts
 
 
@@ -129,6 +133,17 @@ def _rotate_webhook(pk: int, dry_run: bool) -> bool:
         return False
     if not dry_run:  # the fields decrypt when they are read, and encrypt with the current key
         row.save(update_fields=["secret", "earlier_secret"])
+    return True
+
+
+@transaction.atomic
+def _rotate_request_key(pk: int, dry_run: bool) -> bool:
+    stored = Cast("answer", TextField())
+    row: Any = RequestKey.objects.select_for_update().filter(pk=pk).annotate(stored=stored).first()
+    if row is None or not row.stored or _is_current_text(row.stored, purpose=EncryptedTextField.purpose):
+        return False
+    if not dry_run:
+        row.save(update_fields=["answer"])
     return True
 
 

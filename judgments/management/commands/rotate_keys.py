@@ -30,5 +30,6 @@ class Command(ContractCommand):
         verb = "to encrypt with the current key" if options["dry_run"] else "encrypted with the current key"
         self.stdout.write(
             f"{verb.capitalize()}: {counts.accounts} platform accounts, {counts.identities} platform ids, "
-            f"{counts.second_factors} second factors, {counts.webhooks} webhooks."
+            f"{counts.second_factors} second factors, {counts.webhooks} webhooks, "
+            f"{counts.request_keys} answers of the API."
         )

@@ -10,7 +10,7 @@ from django.db import connection
 
 from analysis.errors import BadInput
 from experiments import encryption
-from experiments.models import PlatformAccount, Webhook
+from experiments.models import PlatformAccount, RequestKey, Webhook
 from experiments.operation import tables
 from experiments.webhooks import endpoints
 from judgments.models import Participant, PlatformIdentity
@@ -87,6 +87,7 @@ def test_rotation_makes_the_earlier_key_needless(settings, capsys):
     )
     hook = endpoints.add(study, "https://lab.example.org/", events=["study.full"], by=cast.ada())
     hook = endpoints.rotate_secret(hook, by=cast.ada())
+    RequestKey.objects.create(user=cast.ada(), key="k", status=201, answer='{"link": "secret"}')
     secret = generate_totp_secret()
     factor = TOTP.activate(cast.ada(), secret).instance
     assert secret not in json.dumps(Authenticator.objects.get(pk=factor.pk).data)
@@ -94,7 +95,8 @@ def test_rotation_makes_the_earlier_key_needless(settings, capsys):
     settings.PLATFORM_KEY, settings.PLATFORM_KEYS_EARLIER = "second key", ["first key"]
     rotated(dry_run=True, json=True)
     assert json.loads(capsys.readouterr().out) == {
-        "dry_run": True, "accounts": 1, "identities": 1, "second_factors": 1, "webhooks": 1, "total": 4
+        "dry_run": True, "accounts": 1, "identities": 1, "second_factors": 1, "webhooks": 1,
+        "request_keys": 1, "total": 5
     }  # fmt: skip
     rotated()
     capsys.readouterr()
@@ -110,6 +112,7 @@ def test_rotation_makes_the_earlier_key_needless(settings, capsys):
     assert encryption.decrypt_text(stored, purpose=encryption.SECOND_FACTOR) == secret
     row = Webhook.objects.get()
     assert (row.secret, row.earlier_secret) == (hook.secret, hook.earlier_secret)
+    assert RequestKey.objects.get().answer == '{"link": "secret"}'
 
 
 def test_without_its_key_the_vault_says_which_setting_lacks(settings):

@@ -131,6 +131,7 @@ SCOPES = {
     "api-pair-set": {"get": READ, "delete": WRITE},
     "api-drawn-pairs": {"get": READ},
     "api-job": {"get": READ},
+    "api-token": {"get": READ},
     "api-power": {"get": READ},
     "api-exclusions": {"get": READ},
     "api-progress": {"get": READ},
