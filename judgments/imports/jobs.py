@@ -22,7 +22,7 @@ from experiments.models import Experiment, Job, MaterialSet, Upload
 from experiments.operation.job_runner import Run, enqueue, job
 from experiments.webhooks.events import emit
 from judgments.imports.readers import SourceOptions, read_judgments
-from judgments.imports.readers.base import Rows
+from judgments.imports.readers.base import ATTRIBUTE, Rows
 from judgments.imports.readers.materials import OpenFactor
 from judgments.imports.readers.presets import (
     HEAD_BYTES,
@@ -162,9 +162,11 @@ def describe_reading(
         report_step("reading the judgments of")
         prepared = prepare_upload(uploads, table=table)
     except OpenAnswer as error:
-        return {"error": str(error), "file_columns": error.choices, "is_answer_open": True}
+        return {"error": str(error), "file_columns": error.choices, "fields": ["value"]}
     except OpenFactor as error:
-        return {"error": str(error), "file_columns": file_columns, "proposal": error.proposal}
+        fields = None if file_columns else ["condition", ATTRIBUTE]
+        columns = file_columns or error.columns
+        return {"error": str(error), "file_columns": columns, "fields": fields, "proposal": error.proposal}
     except BadInput as error:
         return {"error": str(error), "file_columns": file_columns}
     report_step("preparing the preview of")

@@ -239,9 +239,10 @@ def posted_mapping(request: AuthenticatedRequest) -> dict[str, str]:
 
 
 def chosen_mapping(request: AuthenticatedRequest, upload: Upload) -> dict[str, str]:
-    """Columns chosen on the page; those chosen before where the page had no fields for them."""
-    has_fields = any(name.startswith("map-") for name in request.POST)
-    return posted_mapping(request) if has_fields else upload.options.get("mapping") or {}
+    """Columns chosen on the page, and those chosen before for which the page had no fields."""
+    before = upload.options.get("mapping") or {}
+    kept = {field: column for field, column in before.items() if f"map-{field}" not in request.POST}
+    return kept | posted_mapping(request)
 
 
 def mapping_form(
@@ -339,7 +340,7 @@ class JudgmentsWizard(UploadWizard):
         format, reason = uploads[0].options["format"], uploads[0].options.get("guess", "")
         guess = {"label": FORMAT_LABELS[format], "reason": reason} if reason else None
         if "error" in reading:
-            fields = ("value",) if reading.get("is_answer_open") else tuple(TABLE_FIELDS)
+            fields = reading.get("fields") or tuple(TABLE_FIELDS)
             mapping = mapping_form(
                 uploads[0], file_columns, {}, fields=fields, proposal=reading.get("proposal", "")
             )

@@ -201,6 +201,7 @@ class OpenFactor(BadInput):
     def __init__(self, message: str, *, file: str, row: int, proposal: str, remedy: str = "") -> None:
         super().__init__(message, file=file, row=row, remedy=remedy)
         self.proposal = proposal
+        self.columns = mapped_columns(proposal, [])
 
 
 def _ask_about_factors(trials: pd.DataFrame, item: pd.Series, read: JudgmentFile) -> None:

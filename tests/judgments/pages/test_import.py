@@ -1,5 +1,6 @@
 """The pages that import judgments: send, look, map, confirm."""
 
+import json
 import uuid
 
 import pytest
@@ -193,3 +194,25 @@ def test_the_page_asks_about_a_factor_that_is_not_mapped(ada):
         assert again.context["report"]["columns"].items() >= {(key[4:], col) for key, col in chosen.items()}
         kept = sent_by_browser(again.content.decode(), "reading")
         assert all(kept[name] in (column, [column]) for name, column in chosen.items())
+
+
+def test_questions_about_a_file_without_a_table_follow_one_another(ada):
+    """Of jsPsych, the page has no columns: it asks for the answer, then for the factor, and keeps both."""
+    cells = (("a", "sg", 6), ("a", "pl", 2), ("b", "sg", 5), ("b", "pl", 1))
+    trials = [
+        {"trial_type": "survey-likert", "trial_index": n, "subject": person, "item": item, "number": number,
+         "sentence": f"{item} {number}.", "response": {"natural": value, "sure": 3}}
+        for person in ("p1", "p2")
+        for n, (item, number, value) in enumerate(cells)
+    ]  # fmt: skip
+    address = send(ada, json.dumps(trials), "data.json", format="jspsych").url
+    for message, field, choice in (
+        ("a response has several answers", "map-value", "natural"),
+        ("only the column number tells apart", "map-condition", "number"),
+    ):
+        page = ada.get(address)
+        assert message in page.context["error"]
+        form = sent_by_browser(page.content.decode(), "reading")
+        ada.post(address, {**form, field: choice, "action": "again"})
+    report = ada.get(address).context["report"]
+    assert report["columns"]["condition"] == "number" and report["creates_materials"]["items"] == 2
