@@ -1,14 +1,18 @@
 """Contexts of materials: from the imported file through a run, its cache, a release's file and the API."""
 
+import html
 import json
+import re
 from io import StringIO
 
 import pandas as pd
 import pytest
 from django.core.management import call_command
 from django.urls import reverse
+from django.utils.html import strip_tags
 
 from analysis.scoring import score_sentences, scorer
+from analysis.scoring.words.contexts import context_question
 from experiments.models import Experiment, MaterialSet, Sentence
 from experiments.operation import job_runner
 from releases.comparison.compare import request_comparison
@@ -20,7 +24,10 @@ from releases.scoring import loaded_model
 from releases.scoring.cost import compute_cost
 from releases.scoring.runs import request_model_runs
 from releases.scoring.shards import run_shards
+from releases.scoring.surprisals import sentence_table
+from releases.scoring.texts import scored_texts
 from tests import cast
+from tests.judgments.screens.walk import consent
 from tests.releases.models_dir import URI
 from tests.releases.scoring_runs import execute_run
 from tests.releases.study import judged_study, ready_release
@@ -172,3 +179,20 @@ def test_release_and_comparison_tell_whether_participants_saw_what_models_read(t
     assert (
         context_facts(Experiment.objects.get(slug="above"))["shown"] == "above"
     )  # as its participants saw it
+
+
+def test_models_read_the_words_that_are_on_the_page_of_participants(client, models_dir):
+    materials = cast.material_set(n_items=1)
+    contexts = {"context": "A: **Who** left,\n   a < b?\n\nB: No *idea*, 2**3.", "markup": ""}
+    Sentence.objects.filter(material_set=materials).update(attributes=contexts)
+    study = cast.study("s", materials=materials, task="likert", context_display="above", instructions="")
+    page = client.get(consent(client, f"/take/{study.slug}/")).content.decode()
+    lines = re.findall(r'<span class="turn">(.*?)</span>', page)
+    words = "\n".join(html.unescape(strip_tags(line)) for line in lines)
+    assert words == "A: Who left,\n   a < b?\n\nB: No *idea*, 2**3."
+    model, sentences = scorer(f"arpa:{models_dir / 'bigram.arpa'}"), list(materials.sentences.all())
+    texts = scored_texts("lp", sentences, model=model, is_in_context=True)
+    assert texts[sentences[0].pk] == context_question(f"{words} ", sentences[0].text)
+    assert set(sentence_frame(materials)["context"]) == {words}
+    surprisals = sentence_table(sentences)
+    assert set(surprisals["context"]) == {words}

@@ -7,7 +7,8 @@ from typing import Any
 from django.utils import timezone
 from playwright.sync_api import Page
 
-from experiments.models import Design, Experiment, MaterialSet
+from experiments.materials.schema import CONTEXT
+from experiments.models import Design, Experiment, MaterialSet, Sentence
 from experiments.studies.lifecycle import open_study
 from judgments.models import Session
 from judgments.sessions.pretrial import correct_choice
@@ -59,6 +60,26 @@ LANGUAGES = {
     "ja": (
         "昨日図書館で借りた{n}冊の本を友達に貸してあげたので今は手元にありません。",
         "昨日図書館で借りた{n}冊の本が友達に貸してあげたので今は手元にありません。",
+    ),
+}
+
+DIALOGUE = (
+    "A: Did **John** bake the cake for the party?\nB: No, he was away all week and came back on Sunday."
+)
+#: Pictures of contexts: task, language, context, acceptable and unacceptable member.
+CONTEXTS = {
+    "context": (
+        "likert",
+        "en",
+        DIALOGUE,
+        ("A: Who was it that baked it, then?", "A: Who that was baked?"),
+    ),
+    "context-pair": ("forced_choice", "en", DIALOGUE, ("A: Who did, then?", "A: Who then did do?")),
+    "context-rtl": (
+        "yes_no",
+        "ar",
+        "أ: من **خبز** الكعكة للحفلة؟\nب: لا أعرف، كنتُ مسافرًا طوال الأسبوع.",
+        ("أ: أظن أن سارة هي التي خبزتها.", "أ: أظن سارة أن التي هي خبزتها."),
     ),
 }
 
@@ -409,6 +430,17 @@ def _languages(camera: Camera) -> None:
             _at(camera, session, lambda page, name=name: camera.take(page, name))
 
 
+def _contexts(camera: Camera) -> None:
+    """A dialogue above a sentence, above a pair, and from right to left."""
+    for name, (task, language, context, texts) in CONTEXTS.items():
+        if camera.wants(name):
+            materials = material_set(f"{name}-{camera.width}", n_items=1, language=language, texts=texts)
+            Sentence.objects.filter(material_set=materials).update(attributes={CONTEXT: context})
+            fields = {"task": task, "language": language, "context_display": "above"}
+            session = begin(_study(camera, name, materials=materials, **fields))
+            _at(camera, session, lambda page, name=name: camera.take(page, name))
+
+
 STEPS: dict[tuple[str, ...], Callable[[Camera], None]] = {
     ("both-neither",): _both_and_neither,
     ("session-1", "session-2", "session-3"): _practice,
@@ -426,5 +458,6 @@ STEPS: dict[tuple[str, ...], Callable[[Camera], None]] = {
     ("practice-neutral", "practice-own-comment"): _comment,
     ("fixation",): _between,
     ("instructions-again",): _instructions_again,
+    tuple(CONTEXTS): _contexts,
     tuple(f"trial-{language}" for language in LANGUAGES): _languages,
 }

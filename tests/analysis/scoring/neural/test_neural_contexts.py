@@ -12,7 +12,7 @@ from tests.analysis.scoring.neural.test_lstm import folder_of
 
 torch = pytest.importorskip("torch", reason="neural models are an extra: make install-models")
 
-CONTEXTS = ["Dogs sleep.", "The author that the critics praise laughs.", "Who did the cat see?", ""] * 3
+CONTEXTS = ["Dogs sleep.", "The author that the critics praise laughs.", "A: Who saw it?\nB: Dogs.", ""] * 3
 FRAME = pd.DataFrame({
     "sentence_id": [str(number) for number in range(len(SENTENCES))],
     "sentence": SENTENCES,
