@@ -83,7 +83,8 @@ def context_session(task: str, *, language: str = "en", contexts=CONTEXTS, slug:
     materials = material_set(slug, n_items=3, language=language)
     rows = list(Sentence.objects.filter(material_set=materials).order_by("pk"))
     for place, row in enumerate(rows):
-        row.attributes = {CONTEXT: contexts[place // 2]} if contexts[place // 2] else {}
+        context = contexts[place * len(contexts) // len(rows)]
+        row.attributes = {CONTEXT: context} if context else {}
     Sentence.objects.bulk_update(rows, ["attributes"])
     fields = {"context_display": "above", "instructions": "", "language": language}
     return begin(study(slug, materials=materials, task=task, n_lists=1, **fields))
@@ -96,7 +97,7 @@ def context_html(page: Page) -> str:
 
 
 def test_the_engine_and_the_plain_page_show_the_same_contexts(open_page, check_page):
-    for task in ("forced_choice", "likert", "slider"):
+    for task in ("forced_choice", "likert", "slider", "yes_no", "magnitude_estimation"):
         session = context_session(task, slug=f"set-{task.replace('_', '-')}")
         plain_page, page = open_page(plain=True), open_page()
         for tab in (plain_page, page):
@@ -137,3 +138,19 @@ def test_contexts_are_shown_without_a_network(open_page):
     page.context.set_offline(False)
     finish(page, "likert")
     assert Judgment.objects.filter(trial__session=session).count() == 3
+
+
+def test_options_with_contexts_of_their_own_fit_the_screen(open_page, check_page):
+    session = context_session("forced_choice", contexts=("It rained.", DIALOGUE) * 3)
+    for width in (390, 1280):
+        page = open_page(width=width)
+        page.goto(f"/s/{session.token}/")
+        shown_trial(page)
+        options = page.locator(".options .option")
+        heights = {round(one.bounding_box()["height"]) for one in options.all()}
+        assert len(heights) == 1 and options.locator(".in-context > .context").count() == 2
+        for option in options.all():
+            inner, outer = option.locator(".in-context").bounding_box(), option.bounding_box()
+            assert inner["y"] >= outer["y"] and inner["y"] + inner["height"] <= outer["y"] + outer["height"]
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        check_page(page)
