@@ -23,7 +23,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 INSTALL := $(PIP) install --no-compile --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format docs lock bench soak dist install install-hub install-kenlm install-mcp install-models install-sentry install-validators upgrade clean
+.PHONY: help run test lint format docs lock bench soak dist install install-bayes install-hub install-kenlm install-mcp install-models install-sentry install-validators upgrade clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 28
@@ -60,10 +60,11 @@ install-models: $(VENV)/.base ## Add torch and transformers for neural scorers
 	@if $(BIN)/python -c 'from importlib.metadata import requires; raise SystemExit("nvidia" not in str(requires("torch")))'; \
 	  then $(INSTALL) --no-deps -r lock/torch-cuda.txt; fi
 
+install-bayes: $(VENV)/.base ## Add PyMC, for the Bayesian ordinal model
 install-hub: $(VENV)/.base ## Add huggingface_hub, to publish releases on Hugging Face
 install-sentry: $(VENV)/.base ## Add sentry-sdk, to send errors to Sentry
 install-mcp: $(VENV)/.base ## Add the SDK of the Model Context Protocol, for python -m analysis.client.mcp_server
-install-hub install-mcp install-sentry: install-%:
+install-bayes install-hub install-mcp install-sentry: install-%:
 	@$(INSTALL) -r lock/$*.txt
 
 # The index has the source only. pip takes what builds it without hashes, so it is built where lock/kenlm-build.txt is installed.
@@ -132,6 +133,7 @@ lock: ## Resolve the lock files again (needs uv)
 	$(LOCK) --group semgrep -o lock/semgrep.txt
 	$(LOCK_PROJECT) --extra models -c lock/base.txt -c lock/dev.txt $(TORCH_FAMILY:%=--no-emit-package %) -o lock/models.txt
 	$(LOCK_PROJECT) --extra hub -c lock/base.txt -c lock/models.txt -o lock/hub.txt
+	$(LOCK_PROJECT) --extra bayes -c lock/base.txt -c lock/dev.txt -c lock/models.txt -o lock/bayes.txt
 	$(LOCK) --group validators --override lock/validators-overrides.in $(SHARED:%=-c lock/%.txt) $(TORCH_FAMILY:%=--no-emit-package %) -o lock/validators.txt
 	$(LOCK) --group deployment -o lock/deployment.txt
 	echo pip | $(LOCK) - -o lock/pip.txt

@@ -9,6 +9,7 @@ import pandas as pd
 import scipy
 
 from ..errors import UnknownName
+from ..mixed_models.bayesian_ordinal import DRAWS, PRIORS, bayesian_ordinal_model, require_pymc
 from ..mixed_models.cumulative_link import OrdinalFit, ordinal_mixed_model
 from ..mixed_models.linear import Random
 from ..mixed_models.reml import one_thread
@@ -182,6 +183,12 @@ def mixed_cumulative_link(
 ORDINAL_SLOPES = ("auto", "none")
 # Fits above this take minutes.
 MAX_ROWS = 3_000
+BAYESIAN = (
+    "the mixed model with uncorrelated intercepts and slopes by participant and item; priors: "
+    + "; ".join(f"{parameter} {prior}" for parameter, prior in PRIORS.items())
+    + f"; NUTS by PyMC, 4 chains of {DRAWS:,} draws after as many for tuning; not_converged: R-hat "
+    "above 1.01, fewer than 400 effective draws, or divergences"
+)
 REASONS = {
     "no_data": "no rating of a sentence with an expected status",
     "no_variation": "one point of the scale, or one side of the contrast, only",
@@ -191,7 +198,12 @@ REASONS = {
 
 
 def ordinal_report(
-    judgments: pd.DataFrame, *, by: str = "phenomenon", slopes: str = "auto", experiment: str = ""
+    judgments: pd.DataFrame,
+    *,
+    by: str = "phenomenon",
+    slopes: str = "auto",
+    bayesian: bool = False,
+    experiment: str = "",
 ) -> dict[str, Any]:
     """Fit the cumulative link model to every contrast: without and with random effects, and with scale use.
 
@@ -202,7 +214,8 @@ def ordinal_report(
     effects (``slopes="auto"``: the largest that the data support, ``none``: intercepts), ``p`` (Wald),
     ``status`` (``ok``, ``singular`` with a variance of 0, ``not_estimable``) and ``reason``; ``scale_use``:
     the same contrast where participants also differ in discrimination, with the likelihood ratio of that;
-    ``severity``: for each participant how much lower the ratings are, in logits; ``conventions``.
+    ``severity``: for each participant how much lower the ratings are, in logits; ``bayesian``: the posterior
+    of :func:`~obelus.mixed_models.bayesian_ordinal.bayesian_ordinal_model`, or None; ``conventions``.
 
     References
     ----------
@@ -217,6 +230,8 @@ def ordinal_report(
     """
     if slopes not in ORDINAL_SLOPES:
         raise UnknownName("choice of random slopes", slopes, ORDINAL_SLOPES)
+    if bayesian:
+        require_pymc()
     contrasts = []
     likert = (
         judgments[(tasks(judgments).astype(object) == "likert").to_numpy()] if len(judgments) else judgments
@@ -229,10 +244,14 @@ def ordinal_report(
         with one_thread():
             groups = rows.groupby(column_or_blank(rows, by).astype(str), sort=True)
             contrasts = [{by: str(name), **_contrast_row(part, slopes=slopes)} for name, part in groups]
+            if bayesian:
+                for contrast, (_, part) in zip(contrasts, groups, strict=True):
+                    contrast["bayesian"] = _posterior(part)
     return {
         "experiment": experiment,
         "by": by,
         "slopes": slopes,
+        "has_posterior": bayesian,
         "rows": contrasts,
         "conventions": {
             "model": "logit P(rating <= j) = threshold_j - beta * condition; condition: 1 acceptable, 0 not",
@@ -244,7 +263,8 @@ def ordinal_report(
             "against s = 0, p halved, because the variance is at its bound",
             "severity": "minus the participant's intercept at its mode, 95 % by its conditional variance: "
             "above 0, lower ratings of the same sentences",
-        },
+        }
+        | ({"bayesian": BAYESIAN} if bayesian else {}),
     }
 
 
@@ -266,6 +286,7 @@ def _contrast_row(rows: pd.DataFrame, *, slopes: str) -> dict[str, Any]:
         "correlations": {},
         "scale_use": _no_scale("not_estimable"),
         "severity": [],
+        "bayesian": None,
     }
     if len(rows) > MAX_ROWS:
         return row | {"status": "not_estimable", "reason": REASONS["too_many_rows"]}
@@ -293,6 +314,15 @@ def _contrast_row(rows: pd.DataFrame, *, slopes: str) -> dict[str, Any]:
         if fit.status == "singular"
         else "",
     }
+
+
+def _posterior(rows: pd.DataFrame) -> dict[str, Any] | None:
+    """Sample the posterior of a contrast; None without two scale points and both sides."""
+    if rows["rating"].nunique() < 2 or rows["expected"].nunique() < 2:
+        return None
+    acceptable = (rows["expected"].astype(object) == "acceptable").astype(float)
+    groups = {factor: rows[factor].tolist() for factor in ("participant", "item")}
+    return bayesian_ordinal_model(rows["rating"].tolist(), (acceptable - 0.5).tolist(), groups=groups)
 
 
 def _fit_mixed(rows: pd.DataFrame, *, slopes: str) -> OrdinalFit:

@@ -184,8 +184,8 @@ def compute_report(name: str, options: dict[str, Any]) -> dict[str, Any]:
         require_columns(judgments, "round")
         judgments = judgments[judgments["round"] == options["round_number"]].reset_index(drop=True)
     _, document, names = REPORTS[name]
-    if name == "effects" and options["ordinal"]:
-        document, names = ordinal_document, ("by", "slopes")
+    if name == "effects" and (options["ordinal"] or options["bayesian"]):
+        document, names = ordinal_document, ("by", "slopes", "bayesian")
     choices = select_options(options, *names) | {"experiment": options["name"] or Path(path).stem}
     if document in OF_PLANS:
         return document(judgments, plan, **choices)

@@ -231,6 +231,22 @@ def ordinal_finding(report: dict[str, Any]) -> str:
     return f"The interval of the contrast is above 0 logits in {above} of {len(rows)} contrasts."
 
 
+def posterior_sentence(posterior: dict[str, Any]) -> str:
+    """Write a posterior of the Bayesian ordinal model, and whether its sampler converged."""
+    ends = interval(posterior["ci_low"], posterior["ci_high"])
+    quality = (
+        f"; not converged: R-hat {decimal(posterior['r_hat'], 3)}, "
+        f"{count(int(posterior['ess']))} effective draws, "
+        f"{plural(posterior['divergences'], 'divergence')}; do not use it"
+        if posterior["status"] != "ok"
+        else ""
+    )
+    return (
+        f"posterior: {decimal(posterior['beta'], 2)} logits{ends}, "
+        f"P(β > 0) {decimal(posterior['above_zero'])}{quality}"
+    )
+
+
 def exclusions_finding(report: dict[str, Any]) -> str:
     """Write how many participants and judgments stay, and what that does to the main result."""
     first, last = report["flow"][0], report["flow"][-1]

@@ -161,6 +161,9 @@ class OrdinalChoices(ExcludeChoices):
 
     by = serializers.ChoiceField(choices=list(BY), required=False, default="phenomenon")
     slopes = serializers.ChoiceField(choices=list(ORDINAL_SLOPES), required=False, default="auto")
+    bayesian = serializers.BooleanField(
+        required=False, default=False, help_text="With the posterior of every contrast, which takes minutes."
+    )
 
 
 @extend_schema_field(OpenApiTypes.STR)

@@ -265,12 +265,10 @@ def compute_conditions(
     return report
 
 
-def fit_ordinal_models(
-    experiment: Experiment, *, exclude: str = "", by: str = "phenomenon", slopes: str = "auto"
-) -> dict[str, Any]:
+def fit_ordinal_models(experiment: Experiment, *, exclude: str = "", **choices: Any) -> dict[str, Any]:
     """The cumulative link model of every contrast."""
     filtered = filtered_judgments(experiment, exclude=exclude)
-    return ordinal_document(filtered, by=by, slopes=slopes, experiment=experiment.slug)
+    return ordinal_document(filtered, experiment=experiment.slug, **choices)
 
 
 def compute_pilot_power(

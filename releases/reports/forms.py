@@ -635,10 +635,13 @@ class MultiverseForm(ReportForm):
 class OrdinalForm(ReportForm):
     """Contrasts and random structure."""
 
-    field_order = ("plan", "by", "slopes", "steps")
-    defaults = {"by": "phenomenon", "slopes": "auto"}
+    field_order = ("plan", "by", "slopes", "bayesian", "steps")
+    defaults = {"by": "phenomenon", "slopes": "auto", "bayesian": False}
 
     by = forms.ChoiceField(choices=[(word, word) for word in BY], required=False, label="Contrasts by")
     slopes = forms.ChoiceField(
         choices=[("auto", "as the data allow"), ("none", "none")], required=False, label="Random slopes"
+    )
+    bayesian = forms.BooleanField(
+        required=False, label="Bayesian model", help_text="Adds a minute or more for each contrast."
     )

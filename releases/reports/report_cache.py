@@ -26,6 +26,7 @@ from django.core.files.storage import default_storage
 from django.utils import timezone
 
 from analysis.command_line.documents import items_document
+from analysis.mixed_models.bayesian_ordinal import require_pymc
 from experiments.models import Experiment, Job
 from experiments.operation.job_runner import enqueue
 from experiments.page_cache import cache as django_cache
@@ -157,7 +158,9 @@ def report_or_job(study: Experiment, name: str, choices: dict[str, Any], *, user
     with suppress(FileNotFoundError), default_storage.open(path, "rb") as file:
         stored: Report = json.loads(file.read())
         return stored
-    if n_judgments(study) <= MAX_JUDGMENTS[name]:
+    if choices.get("bayesian"):
+        require_pymc()
+    elif n_judgments(study) <= MAX_JUDGMENTS[name]:
         return compute_and_store(study, name, choices, path)
     return _report_job(study, name, choices, path, user=user)
 

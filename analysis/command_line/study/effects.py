@@ -7,7 +7,7 @@ from ...aggregation.ratings import TRANSFORMS
 from ...effects.report import BY, SLOPES
 from ...multiple_tests import CORRECTION_NAMES
 from ...report.findings import equivalence_sentence
-from ...report.page_findings import left_out_sentence
+from ...report.page_findings import left_out_sentence, posterior_sentence
 from ...report.wording import SENTENCES, decimal, p_value
 from ..output import CommandOutput, add_correction, add_sesoi, add_zeros
 
@@ -47,6 +47,12 @@ class EffectsText(CommandOutput):
         add_sesoi(parser)
         parser.add_argument(
             "--ordinal", action="store_true", help="the cumulative link model of every contrast instead"
+        )
+
+        parser.add_argument(
+            "--bayesian",
+            action="store_true",
+            help="--ordinal with the posterior of each contrast (needs pymc; takes a minute or more each)",
         )
 
     def print_text(self, report: dict[str, Any]) -> None:
@@ -158,6 +164,8 @@ class EffectsText(CommandOutput):
                     f"    with participants' use of the scale: {decimal(scale['beta'])}, SD of log "
                     f"discrimination {decimal(scale['sd'])}, p {p_value(scale['p_ratio'])}"
                 )
+            if row["bayesian"]:
+                self.stdout.write(f"    {posterior_sentence(row['bayesian'])}")
 
 
 def _name_width(rows: list[dict[str, Any]], by: str) -> int:

@@ -16,7 +16,7 @@ class Command(EffectsText, ReportCommand):
 
     def compute(self, study: Experiment, options: dict[str, Any]) -> dict[str, Any]:
         """The report as one JSON document."""
-        if options["ordinal"]:
-            return fit_ordinal_models(study, **select_options(options, "exclude", "by", "slopes"))
+        if options["ordinal"] or options["bayesian"]:
+            return fit_ordinal_models(study, **select_options(options, "exclude", "by", "slopes", "bayesian"))
         names = ("exclude", "by", "transform", "zeros", "slopes", "population", "factorial", "conditions")
         return compute_effects(study, **select_options(options, *names, "correction", "sesoi"))

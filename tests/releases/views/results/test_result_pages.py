@@ -9,6 +9,8 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 from django.utils import timezone
 
+from analysis.aggregation import ordinal
+from analysis.mixed_models import bayesian_ordinal
 from experiments.models import Campaign, Job
 from experiments.operation import job_runner
 from judgments.models import Judgment
@@ -225,6 +227,26 @@ def test_likert_pages_show_points_cles_and_the_ordinal_model(ada):
     assert "CLES" in page and "how often each point of the scale was chosen" in page
     document = ada.get(reverse("study-ordinal-json", args=[study.slug])).json()
     assert document["rows"][0]["n"] == 40
+
+
+def test_bayesian_model_is_a_job_where_pymc_is_installed_and_else_says_what_to_install(ada, monkeypatch):
+    study = judged_study(task="likert", people=5)
+    address = reverse("study-ordinal", args=[study.slug])
+    monkeypatch.setattr(bayesian_ordinal, "find_spec", lambda name: None)
+    answer = ada.get(address, {"bayesian": "on"})
+    assert answer.status_code == 400 and b"make install-bayes" in answer.content
+    answer = ada.get(reverse("api-ordinal", args=[study.slug]), {"bayesian": "true"})
+    assert answer.status_code == 422 and b"make install-bayes" in answer.content
+    assert not Job.objects.filter(kind=report_cache.REPORT).exists()
+    monkeypatch.setattr(bayesian_ordinal, "find_spec", lambda name: True)
+    assert "Being computed" in ada.get(address, {"bayesian": "on"}).content.decode()
+    posterior = {"beta": 1.25, "sd": 0.5, "ci_low": 0.25, "ci_high": 2.25, "above_zero": 0.99, "r_hat": 1.2}
+    posterior |= {"deviations": [], "ess": 80.4, "divergences": 3, "status": "not_converged"}
+    monkeypatch.setattr(ordinal, "bayesian_ordinal_model", lambda *values, **choices: posterior)
+    job_runner.run(Job.objects.get(kind=report_cache.REPORT).pk)
+    page = ada.get(address, {"bayesian": "on"}).content.decode()
+    assert "Posterior of the Bayesian model" in page
+    assert "0.25 to 2.25" in page and "not converged" in page and "3 divergences" in page
 
 
 def test_yes_no_items_show_sensitivity_and_the_guards(ada):
