@@ -27,6 +27,7 @@ from releases.scoring.training_metadata import Training
 
 PREFIX = "option_"
 DEFAULT = "default of the model"
+TRAINED = ("tokens", "casing", "punctuation")  # recurrent models bring those of their training
 # Kinds whose options the form offers, in the order of its fields; the others need a file or a server.
 FORM_KINDS = (*HUB_KINDS, "arpa", "lstm")
 
@@ -48,15 +49,20 @@ def option_fields() -> dict[str, forms.Field]:
         values = [value for option in options for value in option.values]
         if name == "unigram":
             values = offered_unigrams()
+        initials = {option.initial for option in options}
+        initial = initials.pop() if len(initials) == 1 and name not in TRAINED else ""
         common: dict[str, Any] = {
             "required": False,
             "label": options[0].label,
             "help_text": " ".join(dict.fromkeys(option.help for option in options)),
         }
-        if values or name == "unigram":
-            choices = [("", DEFAULT), *((value, value) for value in dict.fromkeys(values))]
+        if (values or name == "unigram") and not any(option.pattern for option in options):
+            empty = f"default: {initial}" if initial else DEFAULT
+            choices = [("", empty), *((value, value) for value in dict.fromkeys(values))]
             fields[PREFIX + name] = forms.ChoiceField(choices=choices, **common)
         else:
+            if initial:
+                common["help_text"] += f" Default: {initial}."
             fields[PREFIX + name] = forms.CharField(max_length=200, **common)
         fields[PREFIX + name].remark = ""  # type: ignore[attr-defined]  # read by the field's template
     return fields

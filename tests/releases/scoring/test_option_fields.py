@@ -74,6 +74,18 @@ def test_options_are_added_to_every_address_without_its_own():
     assert form(hub="gpt2").is_valid() and form(models=[URI], option_casing="lower").is_valid()
 
 
+def test_a_number_can_be_typed_and_defaults_are_shown():
+    filled = form(hub="gpt2", option_temperature="1.3", option_samples="128")
+    assert filled.is_valid(), filled.errors
+    assert options(filled.chosen()[0]) == {"temperature": "1.3", "samples": "128"}
+    assert "temperature" in str(form(hub="gpt2", option_temperature="hot").errors)
+    fields = form().fields
+    assert fields["option_temperature"].help_text.endswith("Default: 1.")
+    assert fields["option_dtype"].choices[0] == ("", "default: float32")
+    for name in ("bos", "casing"):  # n-gram models differ; trained models bring their own
+        assert fields[f"option_{name}"].choices[0] == ("", "default of the model")
+
+
 def test_single_tokens_come_from_the_folder_of_models_alone(models_dir):
     opened = resolved_uri(f"hf-causal:gpt2?unigram={FILE}", device="cpu")
     assert options(opened)["unigram"] == str((models_dir / FILE).resolve())
