@@ -47,10 +47,6 @@ def magnitude_ratios(responses: pd.Series, *, modulus: pd.Series | float) -> pd.
     return pd.DataFrame({"number": number, "ratio": ratio, "log10_ratio": log_ratio, "flag": flag})
 
 
-#: What becomes of estimates of zero: kept in raw numbers and z, or left out; logarithms never have them.
-ZEROS = ("keep", "leave-out")
-
-
 def is_zero_estimate(judgments: pd.DataFrame) -> np.ndarray:
     """Return which rows are magnitude estimates of zero."""
     require_columns(judgments, "value")

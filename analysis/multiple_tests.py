@@ -86,7 +86,6 @@ def widen_interval(estimate: float, low: float, high: float, *, df: float, n: in
 
 CORRECTIONS = {"holm": holm, "bh": benjamini_hochberg}
 """Options of a report; the adjusted p value has the column ``p_`` and this name."""
-CORRECTION_NAMES = {"holm": "Holm", "bh": "Benjamini–Hochberg"}
 
 
 def with_adjusted(rows: Sequence[dict[str, Any]], p_values: Sequence[float | None]) -> list[dict[str, Any]]:

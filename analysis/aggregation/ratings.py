@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from ..choices import TRANSFORMS, ZEROS
 from ..columns import require_columns
 from ..errors import BadInput, NotEnoughData, UnknownName
-from ..magnitudes import ZEROS, log_ratios, unusable_estimates, without_zeros
+from ..magnitudes import log_ratios, unusable_estimates, without_zeros
 from ..rows import (
     MIN_RATINGS,
     Codes,
@@ -41,8 +42,6 @@ from ..scales import (
     usable_ratings,
     zscore_by_participant,
 )
-
-TRANSFORMS = ("z", "z-log", "raw", "robust-z", "rank-normal")
 
 
 def transform_ratings(

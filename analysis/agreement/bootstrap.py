@@ -12,6 +12,7 @@ import numpy.typing as npt
 import scipy
 
 from ..aggregation.proportions import wilson_interval
+from ..choices import INTERVAL_METHODS
 from ..errors import UnknownName
 from ..rows import Codes, Floats, chunks
 
@@ -104,14 +105,6 @@ def ratio_sums(
     return tops, bottoms
 
 
-METHODS = {
-    "auto": "below 40 participants Wilson with the effective number of judgments, else percentile bootstrap",
-    "wilson": "Wilson with the effective number of judgments",
-    "percentile": "percentile bootstrap",
-    "bootstrap-t": "bootstrap-t",
-    "bca": "BCa bootstrap",
-}
-"""Methods of intervals over participants."""
 FEW_PARTICIPANTS = 40
 """Below this number the percentile bootstrap covers less than its nominal level."""
 _NAMES = {
@@ -155,8 +148,8 @@ def participant_intervals(
     Survey Statistics and Methodology 3(4), 484–503; Efron & Tibshirani (1993), *An Introduction to the
     Bootstrap*.
     """
-    if method not in METHODS:
-        raise UnknownName("method of intervals", method, list(METHODS))
+    if method not in INTERVAL_METHODS:
+        raise UnknownName("method of intervals", method, list(INTERVAL_METHODS))
     n_clusters, n_columns = numerators.shape
     work = draws * n_clusters * (n_columns + _COST_OF_DRAWING)
     low, high = np.full(n_columns, np.nan), np.full(n_columns, np.nan)

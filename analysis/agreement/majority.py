@@ -8,12 +8,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from ..aggregation.proportions import wilson_interval
+from ..choices import TIES
 from ..errors import UnknownName
 from ..rows import Codes, average_repeats, distinct_codes, group_codes, joint_codes, own_majority
 
 # Judgments; with fewer an item has no majority.
 N_MIN = 3
-TIES = ("strict", "half", "drop")
 USABLE = ("expected", "unexpected", "tie")
 
 

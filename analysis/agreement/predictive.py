@@ -6,13 +6,13 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
+from ..choices import MORE
 from ..errors import BadInput
 from ..rows import Codes, Floats
 from .inclusion import Rule, ShareRule, Tally
 from .majority import N_MIN, USABLE, majority_status
 
 PRIOR = (1.0, 1.0)
-MORE = 5
 DRAWS = 10_000
 # Items × draws; larger simulations use the normal approximation.
 MAX_SIMULATED_CELLS = 2_000_000

@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 
 from ..aggregation.decisions import decisions
+from ..choices import MORE
 from ..rows import Codes, Floats, column_or_blank, group_codes
 from .inclusion import Rule, ShareRule, parse_rule
 from .majority import N_MIN, count_items, one_answer_each
 from .predictive import (
     DRAWS,
-    MORE,
     ItemOutlook,
     decision_outlook,
     item_outlook,

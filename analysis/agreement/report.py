@@ -8,6 +8,7 @@ import pandas as pd
 
 from ..aggregation.decisions import decisions
 from ..aggregation.undecided import undecided_summary
+from ..choices import INTERVAL_METHODS, TIES
 from ..errors import UnknownName
 from ..reliability.chance_corrected import (
     binary_counts,
@@ -17,11 +18,11 @@ from ..reliability.chance_corrected import (
     percent_agreement,
 )
 from ..rows import is_kind, rows_where
-from .bootstrap import DRAWS, METHODS
+from .bootstrap import DRAWS
 from .clusters import position_summary, report_intervals
 from .cross_fitting import cross_fitted_agreement
 from .inclusion import Rule, parse_rule
-from .majority import N_MIN, TIES, count_items, one_answer_each
+from .majority import N_MIN, count_items, one_answer_each
 from .summaries import Study
 
 
@@ -272,7 +273,7 @@ def conventions(*, draws: int, seed: int, n_min: int, ties: str, interval: str =
         "one; equal ratings do not agree",
         "interval": "95 %, of individual_agreement, participants as clusters; generalises over speakers, not "
         "over items",
-        "interval_method": f"{interval}: {METHODS[interval]}",
+        "interval_method": f"{interval}: {INTERVAL_METHODS[interval]}",
         "interval_item": "Wilson, 95 %",
         "cross_fitted": "individual agreement with paradigms that the rule includes without a tenth of the "
         "participants, by that tenth; over 20 random divisions",

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..choices import STOPPING_PARTICIPANTS, STOPPING_THRESHOLD
 from ..columns import require_columns
 from ..effects.bayes import SCALE, BayesFactor, jzs_bayes_factor, share_bayes_factor
 from ..effects.contrasts import paired_means
@@ -14,7 +15,6 @@ from ..effects.five_analyses import contrast_rows
 from ..errors import BadInput
 from ..rows import Floats
 
-THRESHOLD, MIN_PARTICIPANTS = 10.0, 20
 MAX_THRESHOLD = 1e6
 MAX_LOOKS = 300
 """Most Bayes factors of a contrast; of more participants, several arrive between two looks."""
@@ -36,8 +36,8 @@ CONVENTIONS = {
 class StoppingRule:
     """Threshold of the Bayes factor, and the least and the largest number of participants."""
 
-    threshold: float = THRESHOLD
-    least: int = MIN_PARTICIPANTS
+    threshold: float = STOPPING_THRESHOLD
+    least: int = STOPPING_PARTICIPANTS
     largest: int | None = None
 
     def __post_init__(self) -> None:
@@ -74,8 +74,8 @@ def sequential_report(
     *,
     by: str = "phenomenon",
     transform: str = "z",
-    threshold: float = THRESHOLD,
-    least: int = MIN_PARTICIPANTS,
+    threshold: float = STOPPING_THRESHOLD,
+    least: int = STOPPING_PARTICIPANTS,
     largest: int | None = None,
     scale: float = SCALE,
     experiment: str = "",

@@ -5,8 +5,7 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
-from ..magnitudes import ZEROS
-from ..multiple_tests import CORRECTIONS
+from ..choices import CORRECTION_NAMES, ZEROS
 from ..text import plural
 
 OUTLIERS_HELP = (
@@ -39,7 +38,7 @@ def add_correction(parser: ArgumentParser) -> None:
     """Add the choice of the correction for several tests."""
     parser.add_argument(
         "--correction",
-        choices=CORRECTIONS,
+        choices=CORRECTION_NAMES,
         default="holm",
         help="for several tests: holm, or bh (Benjamini-Hochberg); the JSON has both",
     )

@@ -4,12 +4,12 @@ import argparse
 from argparse import ArgumentParser
 from typing import Any
 
+from ..choices import POWER_ANALYSES, POWER_MODELS, POWER_SIZES, POWER_TARGET, POWER_TESTS
 from ..comparison.files import read_judgments
 from ..errors import BadInput
-from ..power.exact import TARGET
 from ..power.money import format_money, minor_units
-from ..power.report import MODELS, SIZES, TESTS, Price, pilot_report, prospective_report
-from ..power.simulation import ANALYSES, Noise
+from ..power.report import Price, pilot_report, prospective_report
+from ..power.simulation import Noise
 from .documents import usable_magnitudes
 from .output import CommandOutput, add_zeros, magnitudes_line, select_options
 
@@ -25,7 +25,7 @@ class PowerAnalysis(CommandOutput):
         """The two ways."""
         modes = parser.add_subparsers(dest="mode", required=True, metavar="prospective|resample")
         ahead = modes.add_parser("prospective", help="simulate a planned study")
-        ahead.add_argument("--task", required=True, metavar="|".join(MODELS))
+        ahead.add_argument("--task", required=True, metavar="|".join(POWER_MODELS))
         ahead.add_argument(
             "--effect", type=float, required=True, metavar="D", help="difference in SDs of a person's ratings"
         )
@@ -36,7 +36,7 @@ class PowerAnalysis(CommandOutput):
         ahead.add_argument(
             "--test",
             default="t",
-            metavar="|".join(TESTS),
+            metavar="|".join(POWER_TESTS),
             help="with interaction, --effect is the difference of differences, with anova Cohen's f",
         )
         ahead.add_argument("--rule", default="blimp", help="of inclusion: blimp, climp, M/N or a share")
@@ -64,11 +64,11 @@ class PowerAnalysis(CommandOutput):
             mode.add_argument("--reward", metavar="AMOUNT", help="paid to each participant, such as 1.50")
             mode.add_argument("--currency", default="GBP", help="of the reward")
             mode.add_argument("--fee", type=float, default=0.0, help="of the platform, in percent")
-            mode.add_argument("--participants", type=int, nargs="+", default=list(SIZES), metavar="N")
+            mode.add_argument("--participants", type=int, nargs="+", default=list(POWER_SIZES), metavar="N")
             mode.add_argument(
                 "--analysis",
                 default="mixed",
-                metavar="|".join(ANALYSES),
+                metavar="|".join(POWER_ANALYSES),
                 help="mixed: over participants and items, as on pages; participants: over these items only",
             )
             mode.add_argument("--draws", type=int, help="simulated studies per design")
@@ -136,7 +136,7 @@ def power_text(document: dict[str, Any], currency: str) -> str:
         if document["variation"]:
             sds = [f"{document['variation'][name]:.2f} between {unit}" for name, unit in VARYING.items()]
             lines.append(f"SD of the effect in the pilot: {', '.join(sds)}")
-        lines.append(f"{'n':>6}  share of phenomena with power of at least {TARGET:g}")
+        lines.append(f"{'n':>6}  share of phenomena with power of at least {POWER_TARGET:g}")
         lines += [
             f"{row['n']:>6}  {row['share_powered']:.3f}{_sure(row)}{_cost(row, currency)}"
             for row in document["sizes"]

@@ -14,7 +14,6 @@ from ..agreement.item_statistics import item_statistics_table
 from ..columns import require_columns
 from ..comparison.files import read_pairs
 from ..errors import BadInput
-from ..example_data import write_examples
 from ..exclusions.apply import apply_plan
 from ..exclusions.plan import parse_plan
 from ..judgment_tables import leave_out_excluded, read_judgment_file
@@ -33,6 +32,7 @@ from .documents import (
     sequential_document,
     times_document,
 )
+from .example_data import write_examples
 from .figures import FileFigures
 from .models.compare import FileComparison
 from .models.leaderboard import FileLeaderboard

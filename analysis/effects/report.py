@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ..aggregation.ratings import transform_ratings
+from ..choices import BY, SLOPES
 from ..errors import UnknownName
 from ..mixed_models.linear import CROSSED, Random
 from ..multiple_tests import CORRECTIONS
@@ -19,8 +20,6 @@ from .five_analyses import five_analyses
 from .model_interactions import model_interactions
 from .within import within_designs
 
-BY = ("phenomenon", "paradigm")
-SLOPES = ("auto", "none", "participant", "item", "participant,item")
 FACTORIAL = (
     "main, simple and interaction effects are contrasts of cell means of one mixed model, tested by F with "
     "Satterthwaite degrees of freedom; other factors are averaged with equal weights; differences: the first "

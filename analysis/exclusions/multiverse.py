@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from ..aggregation.ratings import TRANSFORMS, transform_ratings
+from ..aggregation.ratings import transform_ratings
+from ..choices import MULTIVERSE_EFFECTS, MULTIVERSE_MODELS, TRANSFORMS
 from ..effects.contrasts import Contrast, paired_contrast, paired_means
 from ..effects.factorial import difference_of_differences, group_designs, with_codes
 from ..effects.factors import Cells, Levels
@@ -21,13 +22,6 @@ from ..rows import RATING_TASKS, Floats, column_or_blank, is_kind, name_items_ap
 from ..scales import rating_scales
 from .plan import Plan
 
-EFFECTS = ("contrast", "interaction")
-MODELS = {
-    "participants": "t by participants",
-    "items": "t by items",
-    "mixed": "mixed model, intercepts",
-    "mixed-slopes": "mixed model, largest supported slopes",
-}
 AS_ANSWERED = "as answered"
 NOTHING = "nothing excluded"
 
@@ -90,10 +84,10 @@ def multiverse_report(
     Steegen, Tuerlinckx, Gelman & Vanpaemel (2016), Perspectives on Psychological Science 11; Simonsohn,
     Simmons & Nelson (2020), Nature Human Behaviour 4.
     """
-    if effect not in EFFECTS:
-        raise UnknownName("effect", effect, EFFECTS)
-    if model not in MODELS:
-        raise UnknownName("model", model, list(MODELS))
+    if effect not in MULTIVERSE_EFFECTS:
+        raise UnknownName("effect", effect, MULTIVERSE_EFFECTS)
+    if model not in MULTIVERSE_MODELS:
+        raise UnknownName("model", model, list(MULTIVERSE_MODELS))
     present = {
         str(name) for universe in universes for name in column_or_blank(universe.judgments, by).unique()
     }

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ..choices import POWER_TARGET
 from ..errors import BadInput
 from ..pingouin_options import unrounded_pingouin
-from .exact import ALPHA, TARGET
+from .exact import ALPHA
 
 
 def anova_power(
@@ -99,6 +100,6 @@ def anova_document(
         "conventions": {
             "detection": f"F with p < {alpha:g}",
             "effect": "Cohen's f: SD of the condition means over the SD within conditions",
-            "target": f"power of at least {TARGET:g}",
+            "target": f"power of at least {POWER_TARGET:g}",
         },
     }

@@ -6,12 +6,12 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
+from ..choices import POWER_TARGET
 from ..errors import BadInput
 from ..pingouin_options import unrounded_pingouin
 from ..rows import Floats
 
 ALPHA = 0.05
-TARGET = 0.8
 
 
 def critical_count(n: int, *, alpha: float = ALPHA, bayes_cut: float | None = None) -> int | None:
@@ -103,7 +103,7 @@ def paired_t_power(n: int, d_z: npt.ArrayLike, *, alpha: float = ALPHA) -> Float
 
 
 def enough_participants(
-    task: str, effect: float, *, target: float = TARGET, alpha: float = ALPHA, most: int = 2_000
+    task: str, effect: float, *, target: float = POWER_TARGET, alpha: float = ALPHA, most: int = 2_000
 ) -> int | None:
     """Find the smallest number of participants from which power stays at or above the target.
 
@@ -125,7 +125,7 @@ def enough_participants(
     return None
 
 
-def share_powered(powers: npt.ArrayLike, *, target: float = TARGET) -> float | None:
+def share_powered(powers: npt.ArrayLike, *, target: float = POWER_TARGET) -> float | None:
     """Compute the share of phenomena whose power reaches the target, as in published power curves.
 
     Examples
@@ -149,7 +149,7 @@ def conventions(*, alpha: float, seed: int, draws: int) -> dict[str, Any]:
         "detection": f"p < {alpha:g} two-tailed and in the predicted direction",
         "type_s": "share of significant results in the wrong direction",
         "type_m": "mean size of significant estimates over the true effect",
-        "target": f"power of at least {TARGET:g}",
+        "target": f"power of at least {POWER_TARGET:g}",
         "draws": draws,
         "seed": seed,
         "error": "sqrt(p (1 - p) / draws): Monte Carlo only",

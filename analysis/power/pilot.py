@@ -10,14 +10,14 @@ import scipy
 from ..aggregation.decisions import forced_choice_decisions
 from ..aggregation.proportions import wilson_interval
 from ..aggregation.ratings import transform_ratings
+from ..choices import POWER_ANALYSES, POWER_TARGET
 from ..columns import require_columns
 from ..effects.bayes import jzs_bayes_factor
 from ..effects.contrasts import paired_means
 from ..errors import BadInput, NotEnoughData, UnknownName
 from ..rows import Flags, Floats, column_or_blank, is_kind, tasks
-from .exact import ALPHA, TARGET, critical_count, share_powered, sign_power
+from .exact import ALPHA, critical_count, share_powered, sign_power
 from .pilot_variation import MIXED_TEST, pilot_effects, pooled_variation, replication_power
-from .simulation import ANALYSES
 
 DRAWS = 1_000
 CRITERIA = ("t", "bayes")
@@ -146,7 +146,7 @@ def describe_sample(table: pd.DataFrame) -> str:
     return f"participants of the whole study; {span} of {everyone:,} in the pilot judged each contrast"
 
 
-def powered_by_size(table: pd.DataFrame, *, target: float = TARGET) -> pd.DataFrame:
+def powered_by_size(table: pd.DataFrame, *, target: float = POWER_TARGET) -> pd.DataFrame:
     """Compute the share of phenomena with power at the target, by number of participants.
 
     Notes
@@ -357,8 +357,8 @@ def pilot_power(
     Sprouse & Almeida (2017), Glossa 2(1):14.
     """
     draws = DRAWS if draws is None else draws
-    if analysis not in ANALYSES:
-        raise UnknownName("analysis", analysis, ANALYSES)
+    if analysis not in POWER_ANALYSES:
+        raise UnknownName("analysis", analysis, POWER_ANALYSES)
     if draws < 1 or min(sizes or SIZES, default=0) < 2:
         raise BadInput("sizes and draws are too small.", remedy="Give sizes from 2 and draws from 1.")
     if analysis == "mixed" and criterion == "t":

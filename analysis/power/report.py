@@ -7,24 +7,13 @@ from typing import Any
 
 import pandas as pd
 
+from ..choices import POWER_MODELS, POWER_SIZES, POWER_TARGET, POWER_TESTS
 from ..errors import BadInput, UnknownName
 from .anova import anova_document
-from .exact import ALPHA, TARGET, conventions, enough_participants
+from .exact import ALPHA, conventions, enough_participants
 from .pilot import FEW_PARTICIPANTS, PilotPower, describe_sample, pilot_power, powered_by_size
 from .simulation import DRAWS, Noise, expected_share, prospective_power
 from .simulation import TESTS as SIMULATED_TESTS
-
-SIZES = (10, 15, 20, 25, 30, 40, 50, 75, 100)
-MODELS = {
-    "forced_choice": "forced_choice",
-    "likert": "likert",
-    "slider": "likert",
-    "magnitude_estimation": "likert",
-    "best_worst": "likert",
-    "yes_no": "yes_no",
-}
-"""Simulation model of each task: choices, continuous ratings, or ratings cut in the middle."""
-TESTS = ("t", "interaction", "inclusion", "anova", "anova_between")
 
 
 @dataclass(frozen=True)
@@ -55,7 +44,7 @@ def prospective_report(
     task: str,
     effect: float,
     *,
-    participants: Sequence[int] = SIZES,
+    participants: Sequence[int] = POWER_SIZES,
     items: Sequence[int] = (8,),
     lists: int | None = None,
     noise: Noise | None = None,
@@ -135,14 +124,14 @@ def prospective_report(
     >>> report["designs"][0]["cost_minor"], round(report["expected_share"], 3)
     (4000, 0.777)
     """
-    if task not in MODELS:
-        raise UnknownName("task", task, sorted(MODELS))
-    if test not in TESTS:
-        raise UnknownName("test", test, TESTS)
+    if task not in POWER_MODELS:
+        raise UnknownName("task", task, sorted(POWER_MODELS))
+    if test not in POWER_TESTS:
+        raise UnknownName("test", test, POWER_TESTS)
     is_simulated = test in SIMULATED_TESTS
     if is_simulated:
         document = prospective_power(
-            MODELS[task], effect, participants=participants, items=items, lists=lists, noise=noise,
+            POWER_MODELS[task], effect, participants=participants, items=items, lists=lists, noise=noise,
             alpha=alpha, draws=draws, seed=seed, analysis=analysis, test=test, rule=rule,
         )  # fmt: skip
     elif task == "forced_choice":
@@ -154,7 +143,7 @@ def prospective_report(
         )  # fmt: skip
     cost = price or Price()
     designs = [_design_row(design, task) | cost.of(design["participants"]) for design in document["designs"]]
-    powered = [design for design in designs if design["power"] >= TARGET]
+    powered = [design for design in designs if design["power"] >= POWER_TARGET]
     document |= {
         "mode": "prospective",
         "task": task,
@@ -194,7 +183,7 @@ def _model(task: str) -> str:
 def pilot_report(
     judgments: pd.DataFrame,
     *,
-    participants: Sequence[int] = SIZES,
+    participants: Sequence[int] = POWER_SIZES,
     by: str = "phenomenon",
     transform: str = "z",
     criterion: str = "t",

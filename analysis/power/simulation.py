@@ -10,6 +10,7 @@ import scipy
 
 from ..aggregation.proportions import wilson_interval
 from ..agreement.inclusion import Rule, Tally, parse_rule
+from ..choices import POWER_ANALYSES
 from ..effects.contrast_models import least_groups_df
 from ..errors import BadInput, UnknownName
 from ..rows import Flags, Floats, none_if_nan
@@ -152,7 +153,6 @@ def choice_shares(
 
 
 TASKS = ("likert", "forced_choice", "yes_no")
-ANALYSES = ("mixed", "participants")
 TESTS = ("t", "interaction", "inclusion")
 DRAWS, DRAWS_MIXED = 1_000, 10_000
 _BLOCK = 2_000_000  # simulated judgments in memory at once
@@ -240,7 +240,11 @@ def _analysis_words(task: str, *, analysis: str, test: str, rule: str) -> str:
 
 
 def _check(task: str, effect: float, *, analysis: str, test: str, draws: int) -> None:
-    for noun, word, words in (("task", task, TASKS), ("analysis", analysis, ANALYSES), ("test", test, TESTS)):
+    for noun, word, words in (
+        ("task", task, TASKS),
+        ("analysis", analysis, POWER_ANALYSES),
+        ("test", test, TESTS),
+    ):
         if word not in words:
             raise UnknownName(noun, word, words)
     if not np.isfinite(effect) or effect < 0:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from ..aggregation.decisions import forced_choice_decisions
 from ..aggregation.ratings import transform_ratings
+from ..choices import CODINGS
 from ..errors import BadInput, UnknownName
 from ..rows import (
     RATING_TASKS,
@@ -20,8 +21,6 @@ from ..rows import (
     tasks,
 )
 from .chance_corrected import is_reversed
-
-CODINGS = ("label_blind", "expected")
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from ..choices import CODINGS
 from ..mixed_models.structures import LARGEST
 from .chance_corrected import (
     Coefficient,
@@ -16,7 +17,7 @@ from .chance_corrected import (
     krippendorff_alpha,
     percent_agreement,
 )
-from .coding import CODINGS, Answers, code_answers
+from .coding import Answers, code_answers
 from .icc import FORMS, intraclass_correlation
 from .kappa import MIN_COMMON, light_kappa
 from .repetitions import repeated_answers

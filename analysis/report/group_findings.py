@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..multiple_tests import CORRECTION_NAMES
+from ..choices import CORRECTION_NAMES
 from ..text import plural
 from .wording import join_list
 

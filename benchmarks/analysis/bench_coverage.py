@@ -14,10 +14,12 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from analysis.choices import INTERVAL_METHODS
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from analysis.aggregation.ratings import item_means  # noqa: E402
-from analysis.agreement.bootstrap import FEW_PARTICIPANTS, METHODS, Intervals, participant_intervals  # noqa: E402
+from analysis.agreement.bootstrap import FEW_PARTICIPANTS, Intervals, participant_intervals
 
 PARTICIPANTS, ITEMS, SHARES = (8, 10, 20, 40), (5, 20, 60), (0.6, 0.89, 0.98)
 CENTRES = {"middle": 4.0, "high": 6.0, "ceiling": 7.5}
@@ -121,7 +123,7 @@ def main() -> int:
     parser.add_argument("--draws", type=int, default=1000, help="of a bootstrap")
     options = parser.parse_args()
     size = {"studies": options.studies, "draws": options.draws}
-    methods = tuple(METHODS)
+    methods = tuple(INTERVAL_METHODS)
     print(f"shares: coverage (width); {options.studies} studies, {options.draws} draws")
     print("| share | items | participants | " + " | ".join(methods) + " |")
     hits: dict[str, list[float]] = {name: [] for name in methods}

@@ -14,7 +14,6 @@ from analysis.errors import BadInput, UnknownName
 from experiments.models import AuditEntry, Design, Experiment, MaterialSet, Membership
 from experiments.models.lab import check_pay
 from experiments.studies.languages import interface_translation
-from experiments.studies.proposals import propose_split
 from experiments.tasks.registry import get_task
 
 Row = TypeVar("Row", Experiment, MaterialSet)
@@ -53,6 +52,10 @@ def create_study(user: User, *, title: str, task: str, **fields: Any) -> Experim
 
     Participants see a neutral title and address, because those of researchers often name the hypothesis.
     """
+    from experiments.studies.proposals import (
+        propose_split,  # imports numpy, which finding a study does not need
+    )
+
     get_task(task)
     if fields.get("reward_minor"):
         check_pay(fields.get("lab"), fields["reward_minor"], fields.get("currency") or "GBP")

@@ -2,11 +2,8 @@
 
 from rest_framework import serializers
 
-from analysis.aggregation.ratings import TRANSFORMS
-from analysis.agreement.bootstrap import METHODS
-from analysis.agreement.majority import TIES
+from analysis.choices import INTERVAL_METHODS, TIES, TRANSFORMS, ZEROS
 from analysis.comparison.leaderboard import DEFAULT_SORT
-from analysis.magnitudes import ZEROS
 from analysis.multiple_tests import CORRECTIONS
 from config.api_bases import StrictSerializer
 from experiments.api.serializers import PlainText
@@ -40,7 +37,7 @@ class AgreementChoices(RuleChoices):
         help_text="Judgments of this round only.",
     )
     interval = serializers.ChoiceField(
-        choices=list(METHODS),
+        choices=list(INTERVAL_METHODS),
         required=False,
         default="auto",
         help_text="Method of intervals over participants.",

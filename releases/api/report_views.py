@@ -10,16 +10,26 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from analysis.aggregation.ordinal import ORDINAL_SLOPES
-from analysis.aggregation.ratings import TRANSFORMS
-from analysis.agreement.predictive import MORE
-from analysis.bayesian.sequential import MIN_PARTICIPANTS, THRESHOLD
-from analysis.effects.report import BY, SLOPES
-from analysis.exclusions.multiverse import EFFECTS
-from analysis.exclusions.multiverse import MODELS as MULTIVERSE_MODELS
+from analysis.choices import (
+    BY,
+    CODINGS,
+    MAX_MORE,
+    MORE,
+    MULTIVERSE_EFFECTS,
+    MULTIVERSE_MODELS,
+    POWER_ANALYSES,
+    POWER_MODELS,
+    POWER_SIZES,
+    POWER_TESTS,
+    PROGRESS_RULE,
+    SLOPES,
+    STOPPING_PARTICIPANTS,
+    STOPPING_THRESHOLD,
+    TRANSFORMS,
+)
 from analysis.power.pilot import CRITERIA
-from analysis.power.report import MODELS, SIZES, TESTS, Price, prospective_report
-from analysis.power.simulation import ANALYSES, Noise
-from analysis.reliability.coding import CODINGS
+from analysis.power.report import Price, prospective_report
+from analysis.power.simulation import Noise
 from config.api_bases import StrictSerializer, StrictView
 from config.api_schema import ErrorSerializer
 from experiments.api.serializers import PlainText
@@ -35,8 +45,8 @@ from releases.api.report_serializers import (
     zeros_field,
 )
 from releases.api.views import query_choices, report_responses
-from releases.reports.forms import MAX_MORE, RULE_HELP
-from releases.reports.progress import RULE, viewed_progress
+from releases.reports.forms import RULE_HELP
+from releases.reports.progress import viewed_progress
 from releases.reports.report_cache import cached_report, items_report, report_or_job
 
 MAX_SIZES, MAX_CELLS = 15, 40_000  # so that a request takes about a second
@@ -113,9 +123,11 @@ class GroupsChoices(ExcludeChoices):
 class SequentialChoices(ExcludeChoices):
     """Parameters of sequential Bayes factors."""
 
-    threshold = serializers.FloatField(required=False, default=THRESHOLD, min_value=1.01, max_value=1e6)
+    threshold = serializers.FloatField(
+        required=False, default=STOPPING_THRESHOLD, min_value=1.01, max_value=1e6
+    )
     least = serializers.IntegerField(
-        required=False, default=MIN_PARTICIPANTS, min_value=2, max_value=1_000_000
+        required=False, default=STOPPING_PARTICIPANTS, min_value=2, max_value=1_000_000
     )
     largest = serializers.IntegerField(
         required=False, default=None, allow_null=True, min_value=2, max_value=1_000_000
@@ -130,7 +142,7 @@ class MultiverseChoices(ExcludeChoices):
 
     by = serializers.ChoiceField(choices=list(BY), required=False, default="phenomenon")
     contrast = PlainText(required=False, allow_blank=True, default="", max_length=200)
-    effect = serializers.ChoiceField(choices=list(EFFECTS), required=False, default="contrast")
+    effect = serializers.ChoiceField(choices=list(MULTIVERSE_EFFECTS), required=False, default="contrast")
     transform = serializers.ChoiceField(choices=list(TRANSFORMS), required=False, default="z")
     model = serializers.ChoiceField(choices=list(MULTIVERSE_MODELS), required=False, default="mixed-slopes")
 
@@ -138,7 +150,9 @@ class MultiverseChoices(ExcludeChoices):
 class ProgressChoices(ExcludeChoices):
     """Parameters of the report on a running study."""
 
-    rule = PlainText(required=False, default=RULE, max_length=20, help_text="blimp, climp, M/N or a share.")
+    rule = PlainText(
+        required=False, default=PROGRESS_RULE, max_length=20, help_text="blimp, climp, M/N or a share."
+    )
     more = serializers.IntegerField(
         required=False,
         default=MORE,
@@ -203,21 +217,21 @@ class PilotChoices(ExcludeChoices, PriceChoices):
 
     by = serializers.ChoiceField(choices=list(BY), required=False, default="phenomenon")
     criterion = serializers.ChoiceField(choices=list(CRITERIA), required=False, default="t")
-    analysis = serializers.ChoiceField(choices=ANALYSES, required=False, default="mixed")
-    participants = Sizes(least=2, most=2_000, required=False, default=list(SIZES))
+    analysis = serializers.ChoiceField(choices=POWER_ANALYSES, required=False, default="mixed")
+    participants = Sizes(least=2, most=2_000, required=False, default=list(POWER_SIZES))
 
 
 class PlanChoices(PriceChoices):
     """A planned study."""
 
-    task = serializers.ChoiceField(choices=list(MODELS))
+    task = serializers.ChoiceField(choices=list(POWER_MODELS))
     effect = serializers.FloatField(min_value=0, max_value=10)
-    participants = Sizes(least=2, most=2_000, required=False, default=list(SIZES))
+    participants = Sizes(least=2, most=2_000, required=False, default=list(POWER_SIZES))
     items = Sizes(least=1, most=200, required=False, default=[8])
     lists = serializers.IntegerField(
         required=False, min_value=1, max_value=200, help_text="By default as many as conditions."
     )
-    analysis = serializers.ChoiceField(choices=ANALYSES, required=False, default="mixed")
+    analysis = serializers.ChoiceField(choices=POWER_ANALYSES, required=False, default="mixed")
     item_effect = serializers.FloatField(
         required=False, min_value=0, max_value=5, help_text="SD of the effect; by default as published."
     )
@@ -228,7 +242,7 @@ class PlanChoices(PriceChoices):
         required=False, default="blimp", max_length=20, help_text="Of the test inclusion."
     )
     seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=BIGGEST)
-    test = serializers.ChoiceField(choices=TESTS, required=False, default="t")
+    test = serializers.ChoiceField(choices=POWER_TESTS, required=False, default="t")
     conditions = serializers.IntegerField(required=False, default=3, min_value=2, max_value=100)
     correlation = serializers.FloatField(required=False, default=0.5, min_value=-0.99, max_value=0.99)
     epsilon = serializers.FloatField(required=False, default=1.0, min_value=0.01, max_value=1)

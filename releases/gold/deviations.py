@@ -11,10 +11,10 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
+from analysis.choices import CORRECTION_NAMES
 from analysis.errors import BadInput
 from analysis.exclusions.apply import apply_plan
 from analysis.exclusions.plan import Plan
-from analysis.multiple_tests import CORRECTION_NAMES
 from analysis.report.deviations import (
     DEVIATION,
     IN_PROGRESS,

@@ -4,7 +4,8 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from analysis.agreement.inclusion import parse_rule
-from analysis.agreement.majority import N_MIN, TIES
+from analysis.agreement.majority import N_MIN
+from analysis.choices import TIES
 from analysis.effects.response_times import parse_outlier_rule
 from analysis.errors import BadInput, UnknownName
 from analysis.gold.formats.registry import format_names

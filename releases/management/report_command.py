@@ -9,7 +9,6 @@ from analysis.command_line.output import magnitudes_line
 from config.commands import ContractCommand
 from experiments.models import Experiment
 from experiments.studies.creation import find_experiment
-from releases.gold.plans import CURRENT, current_exclusion, find_plan_row
 
 EXCLUDE_HELP = (
     "a stored plan, steps such as rejected,flagged, or current: the study's current plan, "
@@ -22,6 +21,8 @@ def named_exclusion(command: BaseCommand, study: Experiment, exclude: str) -> st
 
     The hint is on stderr: stdout may be one JSON document.
     """
+    from releases.gold.plans import CURRENT, current_exclusion, find_plan_row
+
     current = current_exclusion(study)
     if not exclude.strip() and current:
         command.stderr.write(

@@ -7,6 +7,7 @@ import pandas as pd
 
 from analysis.aggregation.surprisingly_popular import SAME, YES
 from analysis.agreement.item_statistics import item_statistics_table
+from analysis.choices import POWER_SIZES
 from analysis.command_line.documents import (
     FilteredJudgments,
     agreement_document,
@@ -29,7 +30,7 @@ from analysis.exclusions.apply import apply_plan
 from analysis.exclusions.multiverse import plan_variants
 from analysis.exclusions.plan import Plan
 from analysis.plugins.statistics import STATISTICS
-from analysis.power.report import SIZES, Price, pilot_report
+from analysis.power.report import Price, pilot_report
 from experiments.models import Experiment
 from judgments.frames.build import participant_frame, tie_treatment, with_imported_columns
 from releases.gold.plans import find_plan, stored_names
@@ -287,7 +288,7 @@ def compute_pilot_power(
     judgments, magnitudes = usable_magnitudes(filtered.excluded.kept, transform=transform, zeros=zeros)
     report = pilot_report(
         judgments,
-        participants=participants or list(SIZES),
+        participants=participants or list(POWER_SIZES),
         price=Price(reward_minor, fee),
         transform=transform,
         **choices,

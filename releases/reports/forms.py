@@ -8,18 +8,23 @@ from django import forms
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from analysis.agreement.bootstrap import METHODS
 from analysis.agreement.inclusion import parse_rule
-from analysis.agreement.majority import TIES
-from analysis.agreement.predictive import MORE
-from analysis.bayesian.sequential import MIN_PARTICIPANTS, THRESHOLD
-from analysis.effects.report import BY
+from analysis.choices import (
+    BY,
+    CORRECTION_NAMES,
+    INTERVAL_METHODS,
+    MAX_MORE,
+    MORE,
+    MULTIVERSE_MODELS,
+    PROGRESS_RULE,
+    STOPPING_PARTICIPANTS,
+    STOPPING_THRESHOLD,
+    TIES,
+)
 from analysis.effects.response_times import parse_outlier_rule
 from analysis.errors import BadInput, UnknownName
 from analysis.exclusions.criteria import CRITERIA, SIGNAL_PREFIX
-from analysis.exclusions.multiverse import MODELS
 from analysis.gold.formats.registry import FORMATS
-from analysis.multiple_tests import CORRECTION_NAMES
 from analysis.quality.report import SIGNALS
 from experiments.lists.rounds import round_numbers
 from experiments.models import Experiment
@@ -32,7 +37,6 @@ from releases.gold.plans import (
     stored_names,
 )
 from releases.reports.compute import background_answers
-from releases.reports.progress import RULE
 
 STEP_LABELS = {
     "rejected": "rejected on the platform",
@@ -45,7 +49,6 @@ STEP_LABELS = {
 }
 RULE_HELP = "blimp (4 of 5 by majority), climp (mean of .85), M/N such as 3/5, or a share such as 0.8."
 RULES = ("blimp", "climp", "4/5", "0.85")
-MAX_MORE = 100
 TRANSFORMS = [
     ("z", "z by participant"),
     ("z-log", "z of the logarithm"),
@@ -164,7 +167,7 @@ class AgreementForm(RuleForm):
 
     round = forms.TypedChoiceField(coerce=int, empty_value=None, required=False, label="Round")
     interval = forms.ChoiceField(
-        choices=[(name, f"{name}: {text}") for name, text in METHODS.items()],
+        choices=[(name, f"{name}: {text}") for name, text in INTERVAL_METHODS.items()],
         required=False,
         label="Intervals over participants",
     )
@@ -227,7 +230,7 @@ class ProgressForm(AgreementForm):
         data = getattr(self, "cleaned_data", {})
         return {
             "exclude": self.exclude(),
-            "rule": data.get("rule") or RULE,
+            "rule": data.get("rule") or PROGRESS_RULE,
             "more": data.get("more") or MORE,
             "round_number": data.get("round"),
         }
@@ -576,7 +579,7 @@ class SequentialForm(ReportForm, ZerosForm):
 
     field_order = ("plan", "threshold", "least", "largest", "by", "transform", "zeros", "steps")
     defaults = {
-        "threshold": THRESHOLD, "least": MIN_PARTICIPANTS, "largest": None, "by": "phenomenon",
+        "threshold": STOPPING_THRESHOLD, "least": STOPPING_PARTICIPANTS, "largest": None, "by": "phenomenon",
         "transform": "z", "zeros": "keep",
     }  # fmt: skip
 
@@ -625,7 +628,7 @@ class MultiverseForm(ReportForm):
         choices=TRANSFORMS, required=False, label="Own transform", help_text="Of the marked specification."
     )
     model = forms.ChoiceField(
-        choices=list(reversed(MODELS.items())),
+        choices=list(reversed(MULTIVERSE_MODELS.items())),
         required=False,
         label="Own model",
         help_text="Of the marked specification.",

@@ -7,9 +7,9 @@ from typing import Any
 
 from django import forms
 
-from analysis.effects.report import BY
+from analysis.choices import BY, POWER_MODELS, POWER_SIZES
 from analysis.power.money import format_money, minor_digits
-from analysis.power.report import MODELS, SIZES, Price, prospective_report
+from analysis.power.report import Price, prospective_report
 from analysis.power.simulation import Noise
 from config.version import code_version
 from experiments.models import Experiment
@@ -59,7 +59,7 @@ class PlanPowerForm(PriceForm):
         *("item_effect", "participant_effect", "rule", "reward", "currency", "fee"),
     )
 
-    task = forms.ChoiceField(choices=[(name, name.replace("_", " ")) for name in MODELS])
+    task = forms.ChoiceField(choices=[(name, name.replace("_", " ")) for name in POWER_MODELS])
     test = forms.ChoiceField(
         choices=[
             ("t", "two conditions"),
@@ -119,7 +119,7 @@ class PilotForm(ReportForm, PriceForm):
 
     def choices(self) -> dict[str, Any]:
         """The choices with sizes and price."""
-        sizes = getattr(self, "cleaned_data", {}).get("participants") or list(SIZES)
+        sizes = getattr(self, "cleaned_data", {}).get("participants") or list(POWER_SIZES)
         return super().choices() | {"participants": sizes} | self.price()
 
 

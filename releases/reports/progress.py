@@ -9,8 +9,8 @@ from typing import Any
 from django.db.models import Count, Max, Min
 from django.utils import timezone
 
-from analysis.agreement.predictive import MORE
 from analysis.agreement.progress import progress_report
+from analysis.choices import MORE, PROGRESS_RULE
 from analysis.command_line.documents import plan_label
 from experiments.models import Experiment
 from experiments.page_cache import cache
@@ -21,7 +21,6 @@ from releases.reports.judgment_cache import n_counted
 
 RUNNING = {Experiment.Status.OPEN, Experiment.Status.PAUSED}
 COMMAND = "command"
-RULE = "blimp"
 # A report is reused for 10 seconds, or for 20 times as long as it took: at most a twentieth of a core.
 MIN_CACHE_SECONDS, CACHE_FACTOR = 10, 20
 
@@ -58,7 +57,7 @@ def compute_progress(
     experiment: Experiment,
     *,
     exclude: str = "",
-    rule: str = RULE,
+    rule: str = PROGRESS_RULE,
     more: int = MORE,
     round_number: int | None = None,
 ) -> dict[str, Any]:
@@ -67,7 +66,7 @@ def compute_progress(
     filtered = filtered_judgments(experiment, exclude=exclude, round_number=round_number)
     report = progress_report(
         filtered.excluded.kept,
-        rule=rule or RULE,
+        rule=rule or PROGRESS_RULE,
         more=more,
         experiment=experiment.slug,
         excluded=filtered.excluded.flow_rows(),

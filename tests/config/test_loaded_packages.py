@@ -40,6 +40,7 @@ WORKER = (
 CELERY = "-m celery -A config --quiet worker --concurrency 1 --without-gossip --without-mingle"
 PROCESSES = {  # as `make run` starts them, and their packages
     "manage.py help": ("manage.py help", MANAGE),
+    "help of a command with statistics": ("manage.py agreement --help", MANAGE),
     "web server before its first request": ("-m config.serve --port {port} --workers 1", WEB),
     "worker before its first job": (CELERY, WORKER),
 }

@@ -3,9 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from ...agreement.bootstrap import METHODS
-from ...agreement.majority import TIES
-from ...report.page_findings import selection_sentence
+from ...choices import INTERVAL_METHODS, TIES
 from ...report.wording import share
 from ..output import CommandOutput
 
@@ -27,7 +25,8 @@ class AgreementText(CommandOutput):
             "--interval",
             default="auto",
             metavar="METHOD",
-            help=f"of intervals over participants: {', '.join(METHODS)} (default: {METHODS['auto']})",
+            help=f"of intervals over participants: {', '.join(INTERVAL_METHODS)} "
+            f"(default: {INTERVAL_METHODS['auto']})",
         )
 
         parser.add_argument(
@@ -38,6 +37,8 @@ class AgreementText(CommandOutput):
 
     def print_text(self, report: dict[str, Any]) -> None:
         """Print the report for a terminal."""
+        from ...report.page_findings import selection_sentence
+
         for row in report["excluded"]:
             if row["step"] != "all":
                 self.stdout.write(

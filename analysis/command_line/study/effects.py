@@ -3,11 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from ...aggregation.ratings import TRANSFORMS
-from ...effects.report import BY, SLOPES
-from ...multiple_tests import CORRECTION_NAMES
-from ...report.findings import equivalence_sentence
-from ...report.page_findings import left_out_sentence, posterior_sentence
+from ...choices import BY, CORRECTION_NAMES, SLOPES, TRANSFORMS
 from ...report.wording import SENTENCES, decimal, p_value
 from ..output import CommandOutput, add_correction, add_sesoi, add_zeros
 
@@ -57,6 +53,9 @@ class EffectsText(CommandOutput):
 
     def print_text(self, report: dict[str, Any]) -> None:
         """Print the report for a terminal."""
+        from ...report.findings import equivalence_sentence
+        from ...report.page_findings import left_out_sentence
+
         if "rows" in report:
             self._print_ordinal(report)
             return
@@ -149,6 +148,8 @@ class EffectsText(CommandOutput):
             self.stdout.write(f"    participant {entry['participant']}: {decimal(entry['difference'])}")
 
     def _print_ordinal(self, report: dict[str, Any]) -> None:
+        from ...report.page_findings import posterior_sentence
+
         if not report["rows"]:
             self.stdout.write(NO_CONTRAST)
         width = _name_width(report["rows"], report["by"])

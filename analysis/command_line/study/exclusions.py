@@ -6,10 +6,7 @@ Options and text of the report ``multiverse``: one effect under every specificat
 from argparse import ArgumentParser
 from typing import Any
 
-from ...aggregation.ratings import TRANSFORMS
-from ...effects.report import BY
-from ...exclusions.multiverse import EFFECTS, MODELS
-from ...report.page_findings import multiverse_finding
+from ...choices import BY, MULTIVERSE_EFFECTS, MULTIVERSE_MODELS, TRANSFORMS
 from ...report.wording import SENTENCES, decimal, p_value
 from ..output import CommandOutput, add_zeros
 
@@ -57,20 +54,25 @@ class MultiverseText(CommandOutput):
         """The effect, and the study's own specification."""
         parser.add_argument("--by", default="phenomenon", choices=BY, help="what a contrast is")
         parser.add_argument("--contrast", default="", metavar="NAME", help="one contrast; by default all")
-        parser.add_argument("--effect", default="contrast", choices=EFFECTS)
+        parser.add_argument("--effect", default="contrast", choices=MULTIVERSE_EFFECTS)
         parser.add_argument(
             "--transform", default="z", choices=TRANSFORMS, help="of the study's own specification"
         )
         parser.add_argument(
-            "--model", default="mixed-slopes", choices=list(MODELS), help="of the study's own specification"
+            "--model",
+            default="mixed-slopes",
+            choices=list(MULTIVERSE_MODELS),
+            help="of the study's own specification",
         )
 
     def print_text(self, report: dict[str, Any]) -> None:
         """Print the report for a terminal."""
+        from ...report.page_findings import multiverse_finding
+
         for row in report["specifications"]:
             mark = "*" if row["is_current"] else " "
             self.stdout.write(
-                f"{mark} {row['exclusion']:<32} {row['transform']:<13}{MODELS[row['model']]:<38}"
+                f"{mark} {row['exclusion']:<32} {row['transform']:<13}{MULTIVERSE_MODELS[row['model']]:<38}"
                 f"{decimal(row['estimate']):>8} [{decimal(row['ci_low'])}, {decimal(row['ci_high'])}], "
                 f"p {p_value(row['p'])}{'' if row['status'] == 'ok' else ' (' + row['status'] + ')'}"
             )

@@ -3,8 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from ...aggregation.ratings import TRANSFORMS
-from ...effects.report import BY
+from ...choices import BY, TRANSFORMS
 from ...report.group_findings import groups_finding, left_out_groups
 from ...report.wording import decimal, p_value
 from ...text import plural

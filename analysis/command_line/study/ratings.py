@@ -8,9 +8,7 @@ Options and text of the report ``times``: response times by condition and their 
 from argparse import ArgumentParser
 from typing import Any
 
-from ...aggregation.ratings import TRANSFORMS
-from ...effects.report import BY
-from ...report.page_findings import scales_sentence, times_finding
+from ...choices import BY, TRANSFORMS
 from ...report.wording import decimal, p_value
 from ...text import plural
 from ..output import OUTLIERS_HELP, CommandOutput, add_zeros
@@ -29,6 +27,8 @@ class RatingsText(CommandOutput):
 
     def print_text(self, report: dict[str, Any]) -> None:
         """Print the report for a terminal."""
+        from ...report.page_findings import scales_sentence
+
         self.stdout.write(f"transform {report['transform']}, ddof {report['ddof']}, scope {report['scope']}")
         if sentence := scales_sentence(report["scales"]):
             self.stdout.write(sentence)
@@ -85,6 +85,8 @@ class TimesText(CommandOutput):
 
     def print_text(self, report: dict[str, Any]) -> None:
         """Print the report for a terminal."""
+        from ...report.page_findings import times_finding
+
         dropped = report["dropped"]
         self.stdout.write(times_finding(report) or report["reason"])
         for row in report["conditions"]:

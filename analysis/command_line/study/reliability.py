@@ -3,9 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from ...aggregation.ratings import TRANSFORMS
-from ...reliability.coding import CODINGS
-from ...reliability.response_styles import REASONS, STYLES
+from ...choices import CODINGS, TRANSFORMS
 from ...report.wording import decimal, p_value
 from ...text import plural
 from ..output import CommandOutput, add_zeros
@@ -57,6 +55,8 @@ class ReliabilityText(CommandOutput):
         self._print_styles(report["styles"], report["drift"])
 
     def _print_styles(self, styles: dict[str, Any], drift: dict[str, Any]) -> None:
+        from ...reliability.response_styles import REASONS, STYLES
+
         for row in styles["sample"]:
             for style in STYLES:
                 if row[style] is not None:

@@ -3,9 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from ...aggregation.ratings import TRANSFORMS
-from ...bayesian.sequential import MIN_PARTICIPANTS, THRESHOLD
-from ...effects.report import BY
+from ...choices import BY, STOPPING_PARTICIPANTS, STOPPING_THRESHOLD, TRANSFORMS
 from ...report.sequential_findings import describe_stop, sequential_finding
 from ...report.wording import SENTENCES, bayes
 from ..output import CommandOutput, add_zeros
@@ -24,14 +22,14 @@ class SequentialText(CommandOutput):
         parser.add_argument(
             "--threshold",
             type=float,
-            default=THRESHOLD,
+            default=STOPPING_THRESHOLD,
             metavar="BF",
             help="Bayes factor at which, or at whose reciprocal, the rule stops; default: 10",
         )
         parser.add_argument(
             "--least",
             type=int,
-            default=MIN_PARTICIPANTS,
+            default=STOPPING_PARTICIPANTS,
             metavar="N",
             help="participants before a decision; default: 20",
         )

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from ...choices import CORRECTION_NAMES
 from ...mixed_models.structures import INTERCEPTS
-from ...multiple_tests import CORRECTION_NAMES
 from ...rows import RATING_TASKS
 from ...text import plural
 from ..content import Block, Figure, Paragraph, Section, Table

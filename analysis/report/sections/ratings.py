@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ...exclusions.multiverse import MODELS
+from ...choices import MULTIVERSE_MODELS
 from ...rows import RATING_TASKS
 from ...text import plural
 from ..content import Block, Figure, Paragraph, Section, Subheading, Table
@@ -123,7 +123,7 @@ def multiverse_blocks(numbers: dict[str, Any], figures: Sequence[Figure]) -> lis
             (
                 f"{readable(row['exclusion'])}{' *' if row['is_current'] else ''}",
                 row["transform"],
-                MODELS[row["model"]],
+                MULTIVERSE_MODELS[row["model"]],
                 count(row["judgments"]),
                 decimal(row["estimate"], 2),
                 format_interval(row["ci_low"], row["ci_high"]),

@@ -6,7 +6,6 @@ from analysis.command_line.output import select_options
 from analysis.command_line.study.agreement import AgreementText
 from experiments.models import Experiment
 from releases.management.report_command import ReportCommand
-from releases.reports.compute import compute_agreement
 
 
 class Command(AgreementText, ReportCommand):
@@ -16,5 +15,7 @@ class Command(AgreementText, ReportCommand):
 
     def compute(self, study: Experiment, options: dict[str, Any]) -> dict[str, Any]:
         """The report as one JSON document."""
+        from releases.reports.compute import compute_agreement
+
         names = ("exclude", "rule", "ties", "seed", "round_number", "interval", "cross_fit")
         return compute_agreement(study, **select_options(options, *names))

@@ -6,7 +6,6 @@ from analysis.command_line.output import select_options
 from analysis.command_line.study.effects import EffectsText
 from experiments.models import Experiment
 from releases.management.report_command import ReportCommand
-from releases.reports.compute import compute_effects, fit_ordinal_models
 
 
 class Command(EffectsText, ReportCommand):
@@ -16,6 +15,8 @@ class Command(EffectsText, ReportCommand):
 
     def compute(self, study: Experiment, options: dict[str, Any]) -> dict[str, Any]:
         """The report as one JSON document."""
+        from releases.reports.compute import compute_effects, fit_ordinal_models
+
         if options["ordinal"] or options["bayesian"]:
             return fit_ordinal_models(study, **select_options(options, "exclude", "by", "slopes", "bayesian"))
         names = ("exclude", "by", "transform", "zeros", "slopes", "population", "factorial", "conditions")

@@ -6,7 +6,6 @@ from analysis.command_line.output import select_options
 from analysis.command_line.study.exclusions import ExclusionsText
 from experiments.models import Experiment
 from releases.management.report_command import ReportCommand
-from releases.reports.compute import compute_exclusions
 
 
 class Command(ExclusionsText, ReportCommand):
@@ -16,4 +15,6 @@ class Command(ExclusionsText, ReportCommand):
 
     def compute(self, study: Experiment, options: dict[str, Any]) -> dict[str, Any]:
         """The report as one JSON document."""
+        from releases.reports.compute import compute_exclusions
+
         return compute_exclusions(study, **select_options(options, "exclude", "transform", "zeros"))

@@ -6,7 +6,6 @@ from analysis.command_line.output import select_options
 from analysis.command_line.study.groups import GroupsText
 from experiments.models import Experiment
 from releases.management.report_command import ReportCommand
-from releases.reports.compute import compute_groups
 
 
 class Command(GroupsText, ReportCommand):
@@ -16,5 +15,7 @@ class Command(GroupsText, ReportCommand):
 
     def compute(self, study: Experiment, options: dict[str, Any]) -> dict[str, Any]:
         """The report as one JSON document."""
+        from releases.reports.compute import compute_groups
+
         names = ("exclude", "group", "reference", "cuts", "by", "transform", "zeros", "correction")
         return compute_groups(study, **select_options(options, *names))

@@ -5,7 +5,6 @@ from typing import Any
 from analysis.command_line.study.ratings import ItemsText
 from experiments.models import Experiment
 from releases.management.report_command import ReportCommand
-from releases.reports.report_cache import items_report
 
 
 class Command(ItemsText, ReportCommand):
@@ -15,4 +14,6 @@ class Command(ItemsText, ReportCommand):
 
     def compute(self, study: Experiment, options: dict[str, Any]) -> dict[str, Any]:
         """The report as one JSON document."""
+        from releases.reports.report_cache import items_report
+
         return items_report(study, exclude=options["exclude"])

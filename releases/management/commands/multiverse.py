@@ -6,7 +6,6 @@ from analysis.command_line.output import select_options
 from analysis.command_line.study.exclusions import MultiverseText
 from experiments.models import Experiment
 from releases.management.report_command import ReportCommand
-from releases.reports.compute import compute_multiverse
 
 
 class Command(MultiverseText, ReportCommand):
@@ -16,5 +15,7 @@ class Command(MultiverseText, ReportCommand):
 
     def compute(self, study: Experiment, options: dict[str, Any]) -> dict[str, Any]:
         """The report as one JSON document."""
+        from releases.reports.compute import compute_multiverse
+
         names = ("exclude", "by", "contrast", "effect", "transform", "model")
         return compute_multiverse(study, **select_options(options, *names))

@@ -3,15 +3,13 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from analysis.agreement.predictive import MORE
+from analysis.choices import MAX_MORE, MORE, PROGRESS_RULE
 from analysis.command_line.output import select_options
 from analysis.errors import BadInput
 from analysis.report.wording import share
 from analysis.text import plural
 from experiments.models import Experiment
 from releases.management.report_command import ReportCommand
-from releases.reports.forms import MAX_MORE
-from releases.reports.progress import COMMAND, RULE, viewed_progress
 
 
 class Command(ReportCommand):
@@ -22,7 +20,7 @@ class Command(ReportCommand):
 
     def add_report_options(self, parser: ArgumentParser) -> None:
         """Rule, number of further judgments and round."""
-        parser.add_argument("--rule", default=RULE, help="blimp, climp, M/N or a share")
+        parser.add_argument("--rule", default=PROGRESS_RULE, help="blimp, climp, M/N or a share")
         parser.add_argument(
             "--more", type=int, default=MORE, help="further judgments of every item to look ahead"
         )
@@ -30,6 +28,8 @@ class Command(ReportCommand):
 
     def compute(self, study: Experiment, options: dict[str, Any]) -> dict[str, Any]:
         """The report as one JSON document; the look is recorded."""
+        from releases.reports.progress import COMMAND, viewed_progress
+
         if not 1 <= options["more"] <= MAX_MORE:
             raise BadInput(f"--more {options['more']} is out of range.", remedy=f"Give 1 to {MAX_MORE}.")
         choices = select_options(options, "exclude", "rule", "more") | {"round_number": options["round"]}

@@ -6,7 +6,6 @@ from analysis.command_line.output import select_options
 from analysis.command_line.study.ratings import RatingsText
 from experiments.models import Experiment
 from releases.management.report_command import ReportCommand
-from releases.reports.compute import compute_ratings
 
 
 class Command(RatingsText, ReportCommand):
@@ -16,4 +15,6 @@ class Command(RatingsText, ReportCommand):
 
     def compute(self, study: Experiment, options: dict[str, Any]) -> dict[str, Any]:
         """The report as one JSON document."""
+        from releases.reports.compute import compute_ratings
+
         return compute_ratings(study, **select_options(options, "exclude", "transform", "ddof", "zeros"))

@@ -6,7 +6,6 @@ from analysis.command_line.output import select_options
 from analysis.command_line.study.reliability import ReliabilityText
 from experiments.models import Experiment
 from releases.management.report_command import ReportCommand
-from releases.reports.compute import compute_reliability
 
 
 class Command(ReliabilityText, ReportCommand):
@@ -16,6 +15,8 @@ class Command(ReliabilityText, ReportCommand):
 
     def compute(self, study: Experiment, options: dict[str, Any]) -> dict[str, Any]:
         """The report as one JSON document."""
+        from releases.reports.compute import compute_reliability
+
         return compute_reliability(
             study, **select_options(options, "exclude", "transform", "zeros", "coding", "seed", "rule")
         )

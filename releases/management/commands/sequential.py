@@ -6,7 +6,6 @@ from analysis.command_line.output import select_options
 from analysis.command_line.study.sequential import SequentialText
 from experiments.models import Experiment
 from releases.management.report_command import ReportCommand
-from releases.reports.compute import compute_sequential
 
 
 class Command(SequentialText, ReportCommand):
@@ -16,5 +15,7 @@ class Command(SequentialText, ReportCommand):
 
     def compute(self, study: Experiment, options: dict[str, Any]) -> dict[str, Any]:
         """The report as one JSON document."""
+        from releases.reports.compute import compute_sequential
+
         names = ("exclude", "by", "transform", "zeros", "threshold", "least", "largest")
         return compute_sequential(study, **select_options(options, *names))

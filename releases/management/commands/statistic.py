@@ -5,7 +5,6 @@ from typing import Any
 
 from experiments.models import Experiment
 from releases.management.report_command import ReportCommand
-from releases.reports.compute import compute_statistic
 
 
 class Command(ReportCommand):
@@ -20,6 +19,8 @@ class Command(ReportCommand):
 
     def compute(self, study: Experiment, options: dict[str, Any]) -> dict[str, Any]:
         """The table as one JSON document."""
+        from releases.reports.compute import compute_statistic
+
         return compute_statistic(study, statistic=options["name"], exclude=options["exclude"])
 
     def print_text(self, report: dict[str, Any]) -> None:

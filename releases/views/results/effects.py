@@ -4,8 +4,8 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase
 
+from analysis.choices import CORRECTION_NAMES
 from analysis.effects.five_analyses import ANALYSES
-from analysis.multiple_tests import CORRECTION_NAMES
 from analysis.report.findings import equivalence_sentence, joint_cost_sentence, sesoi_bounds
 from analysis.report.page_findings import effects_finding, left_out_sentence, ordinal_finding
 from experiments.models import Experiment

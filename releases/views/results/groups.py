@@ -2,7 +2,7 @@
 
 from django.http import HttpRequest, HttpResponseBase
 
-from analysis.multiple_tests import CORRECTION_NAMES
+from analysis.choices import CORRECTION_NAMES
 from analysis.report.group_findings import groups_finding, left_out_groups
 from experiments.models import Experiment
 from releases.gold.plans import find_plan

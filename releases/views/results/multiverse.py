@@ -2,7 +2,7 @@
 
 from django.http import HttpRequest, HttpResponseBase
 
-from analysis.exclusions.multiverse import MODELS
+from analysis.choices import MULTIVERSE_MODELS
 from analysis.report.page_findings import multiverse_finding
 from experiments.models import Experiment
 from releases.gold.plans import find_plan
@@ -38,7 +38,7 @@ def multiverse(request: HttpRequest, study: Experiment) -> HttpResponseBase:
         form_class=MultiverseForm,
         add_context=lambda report: {
             "finding": multiverse_finding(report),
-            "models": MODELS,
+            "models": MULTIVERSE_MODELS,
             "figures": [registered_figure(study, "specification-curve", query=query)]
             if report["summary"]["estimated"]
             else [],

@@ -4,8 +4,8 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase, QueryDict
 
+from analysis.choices import POWER_MODELS
 from analysis.errors import BadInput
-from analysis.power.report import MODELS
 from analysis.report.page_findings import power_finding
 from experiments.models import Experiment
 from experiments.studies.targets import minutes
@@ -59,7 +59,7 @@ def power(request: HttpRequest, study: Experiment) -> HttpResponseBase:
 def pilot_plan(query: QueryDict, report: dict[str, Any]) -> str:
     """The query that plans a study with the variation found in this one; empty where scales differ."""
     variation = report["variation"]
-    if not variation or MODELS[report["task"]] != "likert":
+    if not variation or POWER_MODELS[report["task"]] != "likert":
         return ""
     for name in ("item_effect", "participant_effect"):
         query[name] = f"{variation[name]:.2f}"

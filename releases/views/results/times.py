@@ -2,7 +2,7 @@
 
 from django.http import HttpRequest, HttpResponseBase
 
-from analysis.multiple_tests import CORRECTION_NAMES
+from analysis.choices import CORRECTION_NAMES
 from analysis.report.page_findings import times_finding
 from experiments.models import Experiment
 from releases.reports.forms import TimesForm

@@ -8,9 +8,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from ....choices import POWER_TARGET
 from ....columns import require_columns
 from ....errors import NotEnoughData
-from ....power.exact import TARGET
 from ....power.pilot import DRAWS, describe_sample, powered_by_size
 from ....text import plural
 from ...drawing import Drawing, lacks_expectation
@@ -60,7 +60,7 @@ def power_figure(
     title = caption(
         "Power by number of participants",
         f"{plural(len(names), 'contrast')}; {test or 'test as planned'}, two-tailed p < .05 in the predicted "
-        f"direction; dashed: {TARGET:g}.",
+        f"direction; dashed: {POWER_TARGET:g}.",
         error_note,
         whose,
         _chosen_words(chosen),
@@ -79,7 +79,7 @@ def powered_share_figure(
     tasks = list(dict.fromkeys(shares["task"].astype(str).str.replace("_", " ")))
     labelled = shares.assign(phenomenon=shares["task"].astype(str).str.replace("_", " "))
     x, y = _axes(
-        labelled, title=f"share of contrasts with power ≥ {TARGET:g}", field="share_powered", format="%"
+        labelled, title=f"share of contrasts with power ≥ {POWER_TARGET:g}", field="share_powered", format="%"
     )
     lines = alt.Chart(labelled).mark_line(
         strokeWidth=2.5, interpolate="step-after", point=len(labelled) < 40
@@ -95,8 +95,8 @@ def powered_share_figure(
     )  # fmt: skip
     title = caption(
         "Contrasts with enough power",
-        f"{plural(int(shares['phenomena'].max()), 'contrast')}; share with power of at least {TARGET:g}, "
-        f"not mean power; dashed: {TARGET:.0%}.",
+        f"{plural(int(shares['phenomena'].max()), 'contrast')}; share with power of at least "
+        f"{POWER_TARGET:g}, not mean power; dashed: {POWER_TARGET:.0%}.",
         f"Across: {whose}." if whose else "",
         _chosen_words(chosen),
         note,
@@ -132,7 +132,7 @@ def planned_power_figure(
     title = caption(
         "Power of the planned study",
         f"{effect}{len(designs)} designs simulated; two-tailed p < .05 in the predicted direction; dashed: "
-        f"{TARGET:g}. Bands: Monte Carlo error.",
+        f"{POWER_TARGET:g}. Bands: Monte Carlo error.",
         _chosen_words(chosen),
         note,
     )
@@ -184,7 +184,9 @@ def _tooltip() -> list[alt.Tooltip]:
 
 
 def _marks(chosen: int | None) -> list[alt.Chart]:
-    target = alt.Chart(pd.DataFrame({"target": [TARGET]})).mark_rule(strokeDash=[4, 4]).encode(y="target:Q")
+    target = (
+        alt.Chart(pd.DataFrame({"target": [POWER_TARGET]})).mark_rule(strokeDash=[4, 4]).encode(y="target:Q")
+    )
     if chosen is None:
         return [target]
     line = alt.Chart(pd.DataFrame({"chosen": [chosen]})).mark_rule(color=FAILED, strokeWidth=2, clip=True)

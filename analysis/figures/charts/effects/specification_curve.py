@@ -9,8 +9,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from ....choices import MULTIVERSE_MODELS
 from ....errors import NotEnoughData
-from ....exclusions.multiverse import MODELS
 from ...drawing import NO_JUDGMENTS, Drawing
 from ...evidence import Evidence
 from ...fitting import KEEP_HEIGHT
@@ -20,7 +20,7 @@ ROW = 20  # points for one choice
 CURVE = 11  # rows that the curve takes above them
 TICKS = 5
 GROUPS = ("exclusion", "transform", "model")
-SHORT = {**MODELS, "mixed": "mixed, intercepts", "mixed-slopes": "mixed, slopes"}
+SHORT = {**MULTIVERSE_MODELS, "mixed": "mixed, intercepts", "mixed-slopes": "mixed, slopes"}
 
 
 def specification_frame(report: Mapping[str, Any]) -> pd.DataFrame:
@@ -127,7 +127,7 @@ def specification_curve(report: Mapping[str, Any], *, note: str = "") -> alt.Lay
 def _in_order(rows: pd.DataFrame, group: str) -> list[str]:
     """Return the choices of a group: models from the simplest, others as they first appear by name."""
     names = sorted(set(rows[group].astype(str)))
-    return [name for name in MODELS if name in names] if group == "model" else names
+    return [name for name in MULTIVERSE_MODELS if name in names] if group == "model" else names
 
 
 def _label(group: str, name: str) -> str:

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from .errors import BadInput, UnknownName
-from .files import write_table
+from ..errors import BadInput, UnknownName
+from ..files import write_table
 
 NAMES = ("Anna", "Ben", "Clara", "David", "Emma", "Felix", "Greta", "Henry")
 PLURALS = ("keys", "books", "cups", "dogs", "songs", "boats", "maps", "lamps")
