@@ -6,7 +6,7 @@ Invisible and look-alike characters change model scores and judgments unnoticed.
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pandas as pd
@@ -46,6 +46,7 @@ STRAY: dict[str, tuple[Severity, re.Pattern[str], str]] = {
     "bidi": ("warning", re.compile("[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]"), "a direction mark"),
     "private_use": ("warning", re.compile("[\ue000-\uf8ff]"), "a private-use character"),
 }
+_LINE_END = re.compile(r"\r\n?|\n")  # kept in contexts
 _BETWEEN = "\x1f"  # context and sentence, where both are compared
 LONG_TEXT = 300  # characters; more does not fit on a phone beside its answers
 LONG_WORD = 60  # letters
@@ -121,6 +122,7 @@ def findings(materials: Materials) -> Iterator[Finding]:
         ],
     )
     yield from materials.findings
+    yield from _contexts(contexts)
     for sentence_check in _SENTENCE_CHECKS:
         yield from sentence_check(sentences)
     texts = sentences.set_index("sentence_id")["compared"]
@@ -130,6 +132,18 @@ def findings(materials: Materials) -> Iterator[Finding]:
     for pair_check in _PAIR_CHECKS:
         yield from pair_check(pairs)
     yield from _find_unpaired(sentences, pairs)
+
+
+def _contexts(contexts: Sequence[str]) -> Iterator[Finding]:
+    n = sum(map(bool, contexts))
+    if not n:
+        return
+    rest = f"; {len(contexts) - n} have none" if n < len(contexts) else ""
+    message = (
+        f"{plural(n, 'sentence has a context', 'sentences have a context')}, which participants see above it "
+        f"unless the study hides it, and which models read before it{rest}."
+    )
+    yield Finding("note", "context", message)
 
 
 def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -252,7 +266,7 @@ def _stray(sentences: pd.DataFrame) -> Iterator[Finding]:
     for name, text, context, file, row in zip(*columns, strict=True):
         for code, severity, description in stray_characters(text):
             yield Finding(severity, code, f"sentence {name} has {description}.", file, row, (name,))
-        for code, severity, description in stray_characters(context) if context else ():
+        for code, severity, description in stray_characters(_LINE_END.sub(" ", context)) if context else ():
             message = f"the context of sentence {name} has {description}."
             yield Finding(severity, code, message, file, row, (name,))
 

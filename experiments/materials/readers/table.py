@@ -322,12 +322,6 @@ def _columns_to_check(
     sheet: Sheet, columns: Mapping[str, str], mapping: Mapping[str, str]
 ) -> Iterator[Finding]:
     """Columns whose names resemble a field's, and columns that no participant sees."""
-    if CONTEXT in columns:
-        message = (
-            f"column {columns[CONTEXT]} is text that participants see above the sentence, unless the study "
-            "hides it, and that models read before it."
-        )
-        yield Finding("note", "context", message, file=sheet.file)
     uses = {*columns.values(), *(part for use in COLUMN_USES for part in mapping.get(use, "").split(JOINT))}
     joined = columns.get("condition", "").split(JOINT)
     free = [str(name) for name in sheet.frame.columns if name not in {*uses, *joined}]

@@ -19,7 +19,7 @@ from analysis.errors import BadInput, MissingColumns, UnknownName
 from experiments.materials.delimited import delimited_rows
 from experiments.materials.encoding import Decoded, read_text
 from experiments.materials.readers.sheets import object_frame
-from experiments.materials.schema import simple_name
+from experiments.materials.schema import CONTEXT, are_levels, simple_name
 from judgments.imports.readers.answers import (
     LONGEST_LIKERT,
     Answers,
@@ -484,6 +484,10 @@ def _trials(
     participant = participant_column(judged)
     used_columns = STANDARD | {participant, "item", "condition", "sentence", "agent", "row", "session", "at"}
     used_columns |= {"good", "bad", "expected_first"} if pairs else set()
+    contexts = _stated_values(judged, CONTEXT).map(readable)
+    is_of_sentences = contexts.groupby(key + ":" + condition).nunique().max() == 1
+    if is_of_sentences and not are_levels(contexts):
+        used_columns |= {CONTEXT}
     extra = tuple(
         str(name)
         for name in judged.columns
@@ -499,6 +503,7 @@ def _trials(
             "condition": condition.array,
             "sentence_id": key.where(condition == "", key + ":" + condition).array,
             "text": _stated_values(judged, "sentence").map(readable).array,
+            "context": contexts.array if CONTEXT in used_columns else "",
             "good_text": pairs.good[0].array if pairs else "",
             "bad_text": pairs.bad[0].array if pairs else "",
             "expected_first": pairs.is_good_first.array if pairs else None,

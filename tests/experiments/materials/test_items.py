@@ -129,12 +129,13 @@ def test_json_arrays_are_read_on_one_line_or_many(write_file):
 
 
 def test_what_participants_do_not_see_is_said(write_file):
-    rows = ["sentence_id,sentence,context,picture,heard", "a,He left.,John came in.,a,a.mp3"]
-    findings = read_materials([write_file("contexts.csv", "\n".join(rows))]).findings
+    rows = ["sentence_id,sentence,context,picture,heard", 'a,He left.,"A: John?\nB: Yes.",a,a.mp3']
+    findings = check(read_materials([write_file("contexts.csv", "\n".join(rows))])).findings
     said = [finding.message for finding in findings if finding.code.endswith("not_shown")]
     assert len(said) == 2 and "picture names files" in said[0] and "heard names files" in said[1]
     (context,) = [finding for finding in findings if finding.code == "context"]
-    assert context.severity == "note" and "participants see above the sentence" in context.message
+    assert "line_end" not in {finding.code for finding in findings}  # lines are kept
+    assert context.severity == "note" and "participants see above it" in context.message
 
 
 @pytest.mark.django_db

@@ -154,3 +154,11 @@ def test_a_scale_that_is_called_slider_is_one(results):
         for number, value in ((1, 3), (2, 55), (3, 90))
     )
     assert read_judgments(results(text), "pcibex").task == "slider"
+
+
+def test_a_logged_context_is_the_text_above_its_sentence(results):
+    text = HEAD.replace("# 16. condition.\n", "# 16. condition.\n# 17. context.\n")
+    text = text.replace("# 17. Comments.", "# 18. Comments.").replace("leave.,NA,NULL", "leave.,NA,,NULL")
+    text = text.replace("left.,A,NULL", "left.,A,Who left%2C then?,NULL")
+    read = read_judgments(results(text), "pcibex")
+    assert read.judgments["context"].tolist() == ["", "Who left, then?"] and "context" not in read.extra
