@@ -234,7 +234,7 @@ def with_background(read: JudgmentFile) -> JudgmentFile:
     notes = [f"{', '.join(moved)}: one value for each participant, kept with participants"] if moved else []
     warnings = [
         f"{', '.join(varying)}: named like questions about the person, but with several answers of one "
-        "participant; kept with trials. --map background.NAME=COLUMN keeps the first answer."
+        "participant; kept with trials. --map background=COLUMN keeps the first answer."
     ]
     return replace(
         read,

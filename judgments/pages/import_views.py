@@ -35,7 +35,7 @@ from judgments.imports.readers import FORMATS
 from judgments.imports.readers.cells import TASKS
 from judgments.imports.readers.presets import PRESETS
 from judgments.imports.readers.registry import format_labels
-from judgments.imports.readers.table import OPTIONS, SEVERAL, TABLE_FIELDS
+from judgments.imports.readers.table import OPTIONS, OWN_FIELDS, SEVERAL, STATED, TABLE_FIELDS
 from judgments.imports.repeats import REPEATS
 
 FORMAT_LABELS = {
@@ -257,13 +257,14 @@ def mapping_form(
     if columns is None:
         return None
     sent = upload.options.get("mapping") or {}
-    chosen = {field: column for field, column in sent.items() if column in columns}
+    stated = {field: sent[field] for field in STATED if sent.get(field)}
+    chosen = {field: column for field, column in sent.items() if column in columns and field not in stated}
     joined = {
         field: column
         for field, column in sent.items()
         if column not in columns and column and {*column.split(JOINT)} <= {*columns}
     }
-    mapping = detected or recognize_columns(columns, TABLE_FIELDS, mapping=chosen) | joined
+    mapping = detected or recognize_columns(columns, OWN_FIELDS, mapping=chosen) | stated | joined
     return MappingForm(columns=columns, mapping=mapping, fields=fields, proposal=proposal)
 
 

@@ -26,6 +26,7 @@ FORMATS = (
 )
 
 ATTRIBUTE = "attribute"  # field of several columns: they are stated to be no factors
+BACKGROUND = "background"  # field of several columns: they are about the participant
 
 #: Columns of ``JudgmentFile.judgments`` with their defaults.
 TRIAL_DEFAULTS: Mapping[str, Any] = {

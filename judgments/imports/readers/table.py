@@ -59,6 +59,7 @@ from judgments.imports.readers.answers import (
 )
 from judgments.imports.readers.base import (
     ATTRIBUTE,
+    BACKGROUND,
     JudgmentFile,
     Rows,
     SourceOptions,
@@ -179,8 +180,11 @@ _FIELDS = (
     Field("submission_status", "Decision of the platform: approved, rejected, ….", ("assignmentstatus",)),
     Field("session_status", "State of the session: complete, abandoned, …."),
     Field(ATTRIBUTE, "Columns that vary within items and are no factors, joined by +."),
+    Field(BACKGROUND, "Columns about the participant, such as age, joined by +."),
 )
 TABLE_FIELDS: dict[str, Field] = {field.name: field for field in _FIELDS}
+STATED = (ATTRIBUTE, BACKGROUND)  # fields of columns that are named by the user, never by their own names
+OWN_FIELDS = {name: field for name, field in TABLE_FIELDS.items() if name not in STATED}
 
 
 Columns = Mapping[str, str]
@@ -305,7 +309,7 @@ _JOINT = ":"
 _TOP_CHARACTERS = 64 * 1024  # among which the first rows are
 _JUDGED = {"item", "sentence_id", "sentence", "pair_id", "good"}
 OPTIONS = "options"  # field of several columns, which patterns may name
-SEVERAL = (OPTIONS, ATTRIBUTE)  # fields of several columns, which stay columns of their own
+SEVERAL = (OPTIONS, *STATED)  # fields of several columns, which stay columns of their own
 #: Columns that identify a person; they are never stored.
 NEVER_KEPT = frozenset({"ip", "ip_address", "ipaddress", "email", "e_mail", "phone"})
 
@@ -381,7 +385,7 @@ def _refuse_unstated(rows: Rows, options: SourceOptions, tool_file: ToolFile | N
     names = list(map(str, rows.frame.columns))
     if not tool_file.tool.has_other_rows:
         is_stated = options.answers or options.people or {"value", "response"} & set(options.mapping)
-        columns = set(recognize_columns(names, TABLE_FIELDS, mapping={}, file=rows.file))
+        columns = set(recognize_columns(names, OWN_FIELDS, mapping={}, file=rows.file))
         if is_stated or {"participant", "value"} <= columns and _JUDGED & columns:
             return
     raise BadInput(f"this is {tool_file.tool.label}.", file=rows.file, remedy=tool_file.remedy)
@@ -496,10 +500,11 @@ def judgments_from_rows(
     rows = replace(rows, frame=select_rows(rows.frame, options.where, file=rows.file))
     refuse_empty(rows.frame, file=rows.file, remedy="Give one judgment per row.")
     plain = {name: column for name, column in options.mapping.items() if name not in SEVERAL}
-    attributes = {name: column for name, column in options.mapping.items() if name == ATTRIBUTE and column}
-    stated = [part for column in attributes.values() for part in mapped_columns(column, [])]
-    if absent := [part for part in stated if part not in rows.frame.columns]:
-        raise MissingColumns(absent, existing=list(map(str, rows.frame.columns)), file=rows.file)
+    names = list(map(str, rows.frame.columns))
+    stated = {name: column for name, column in options.mapping.items() if name in STATED and column}
+    parts = {name: mapped_columns(column, names) for name, column in stated.items()}
+    if absent := [part for columns in parts.values() for part in columns if part not in names]:
+        raise MissingColumns(absent, existing=names, file=rows.file)
     frame, mapping, joined = _join_columns(rows, plain)
     columns, remarks = _recognize(frame, mapping, joined, rows.file)
     if options.mapping.get(OPTIONS):
@@ -544,7 +549,7 @@ def judgments_from_rows(
     check_within_scale(trials, read.scale, column=answer, file=rows.file)
     background = {
         field.removeprefix("background."): column for field, column in options.mapping.items() if "." in field
-    }
+    } | {column: column for column in parts.get(BACKGROUND, ())}
     extra = _extra(frame, columns, {*background.values(), *joined})
     participants, warnings = build_participants(frame, columns, background)
     extras = frame[list(extra)].set_axis(trials.index).set_axis([f"extra:{name}" for name in extra], axis=1)
@@ -558,7 +563,7 @@ def judgments_from_rows(
         scale=read.scale,
         extra=extra,
         description=rows.description,
-        mapping=columns | attributes,
+        mapping=columns | stated,
         notes=(*rows.notes, *read.notes, *notes),
         warnings=(*warnings, *read.warnings, *remarks, *_blank_cells(frame, columns, trials)),
         inferred=rows.inferred,
@@ -653,7 +658,7 @@ def _recognize(
 ) -> tuple[dict[str, str], list[str]]:
     """Return the columns, and warnings on those whose names have a second meaning or are near ours."""
     names = list(frame.columns)
-    columns = recognize_columns(names, TABLE_FIELDS, mapping=mapping, file=file)
+    columns = recognize_columns(names, OWN_FIELDS, mapping=mapping, file=file)
     parts = {part for column in joined for part in column.split("+")}
     columns = {name: column for name, column in columns.items() if name in mapping or column not in parts}
     _ask_which_answer(frame, mapping, file)
@@ -810,7 +815,7 @@ def _later_header(frame: pd.DataFrame, *, n_more: int) -> int:
     """Return the first row that names more than so many of our columns; 0 if none does."""
     for line, cells in frame.head(TOP_ROWS).iterrows():
         names = list(dict.fromkeys(cell for cell in map(str, cells) if cell.strip()))
-        if len(recognize_columns(names, TABLE_FIELDS)) > n_more:
+        if len(recognize_columns(names, OWN_FIELDS)) > n_more:
             return int(str(line))
     return 0
 

@@ -333,3 +333,13 @@ def test_parts_of_a_nested_answer_are_columns_of_which_one_is_chosen(tmp_path):
 def test_columns_named_in_other_languages_are_proposed(table):
     with pytest.raises(BadInput, match="participant=Teilnehmer.*item=Satznr.*value=Urteil"):
         read(table("Teilnehmer;Satznr;Satz;Urteil", "a;1;Eins.;5"))
+
+
+def test_columns_about_the_participant_are_named_together_and_no_column_is_so_by_its_name(table):
+    path = table("participant,item,value,town,shoe+size,background,attribute", "p1,i1,5,Ulm,40,x,y")
+    assert read(path).extra == ("town", "shoe+size", "background", "attribute")
+    result = read(path, "background=town+background", "attribute=attribute")
+    assert result.participants["background"].tolist() == [{"town": "Ulm", "background": "x"}]
+    assert result.extra == ("shoe+size", "attribute")
+    with pytest.raises(MissingColumns, match="missing column city"):
+        read(path, "background=town+city")
