@@ -517,7 +517,7 @@ def judgments_from_rows(
             f"{n_rows} rows of counts are {len(frame)} answers. The file does not say who gave them: each "
             "counts as that of a participant of its own."
         )
-    _require(columns, frame, rows.file)
+    _require(columns, rows)
     if "delimiter" in rows.description and "delimiter comma" not in rows.description:
         numeric = [columns[name] for name in ("value", "response", "rt_ms", "modulus") if name in columns]
         frame = frame.assign(**{name: point_decimals(frame[name]) for name in numeric})
@@ -779,7 +779,8 @@ def _join_columns(rows: Rows, mapping: Mapping[str, str]) -> tuple[pd.DataFrame,
     return frame, plain, set(mapping.values()) - set(rows.frame.columns)
 
 
-def _require(columns: Mapping[str, str], frame: pd.DataFrame, file: str) -> None:
+def _require(columns: Mapping[str, str], rows: Rows) -> None:
+    frame, file = rows.frame, rows.file
     absent = [] if "participant" in columns else ["participant"]
     absent += [] if {"value", "response"} & set(columns) else ["value"]
     absent += [] if _JUDGED & set(columns) else ["item"]
@@ -806,6 +807,8 @@ def _require(columns: Mapping[str, str], frame: pd.DataFrame, file: str) -> None
     if "value" in absent and columns.get("expected", "expected") != "expected":
         rated = columns["expected"]
         near.append(f"{rated!r} is taken for the intended status; if it is the answer: --map value={rated}.")
+    if " sheet " in rows.description and " of " in rows.description:
+        near.append(f"This is the {rows.description}; --sheet NAME reads another sheet.")
     if near:
         raise BadInput(error.message, file=file, remedy=f"{' '.join(near)} {error.remedy}")
     raise error

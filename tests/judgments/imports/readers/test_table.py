@@ -330,6 +330,14 @@ def test_parts_of_a_nested_answer_are_columns_of_which_one_is_chosen(tmp_path):
     assert read(tmp_path / "a.csv").judgments["value"].tolist() == [5]
 
 
+def test_other_sheets_are_named_where_the_first_has_no_judgments(tmp_path):
+    rows = [["participant", "item", "value"], ["p1", "i1", 5]]
+    path = write_xlsx(tmp_path / "book.xlsx", {"notes": [["Read me"], ["first"]], "data": rows})
+    with pytest.raises(BadInput, match=r"sheet 'notes' of 2 \(notes, data\); --sheet NAME reads another"):
+        read(path)
+    assert read(path, sheet="data").counts["answered"] == 1
+
+
 def test_columns_named_in_other_languages_are_proposed(table):
     with pytest.raises(BadInput, match="participant=Teilnehmer.*item=Satznr.*value=Urteil"):
         read(table("Teilnehmer;Satznr;Satz;Urteil", "a;1;Eins.;5"))
