@@ -34,7 +34,7 @@ def fuzz(operation, headers: dict[str, str]) -> None:
 
     @given(case=operation.as_strategy())
     @settings(
-        max_examples=5,
+        max_examples=3,
         deadline=None,
         database=None,
         derandomize=True,

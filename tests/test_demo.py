@@ -39,7 +39,17 @@ def var(tmp_path, settings):
     return tmp_path
 
 
-def test_demo_has_something_true_for_every_page_and_is_made_once(var):
+def test_demo_that_was_cut_off_is_completed_with_something_true_for_every_page_and_made_once(
+    var, monkeypatch
+):
+    def cut(*args, **options):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("releases.demo.make.simulate_participants", cut)
+        with pytest.raises(KeyboardInterrupt):
+            make_demo()
+    assert Experiment.objects.count() == 1
     out = StringIO()
     call_command("demo", stdout=out)
     output = out.getvalue()
@@ -130,23 +140,6 @@ def test_a_study_of_that_name_that_is_not_the_demos_is_left_alone(var):
         make_demo()
     study.refresh_from_db()
     assert study.title == "Study demo"
-
-
-def test_a_demo_that_was_cut_off_is_completed(var, monkeypatch):
-    def cut(*args, **options):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("releases.demo.make.simulate_participants", cut)
-    with pytest.raises(KeyboardInterrupt):
-        make_demo()
-    monkeypatch.undo()
-    assert Experiment.objects.count() == 1
-    monkeypatch.setattr("releases.demo.make.N_MAIN", 6)
-    monkeypatch.setattr("releases.demo.make.N_OTHERS", 6)
-    monkeypatch.setattr("releases.demo.conclusions.CORPUS_SIZE", 4_000)
-    monkeypatch.setattr("releases.demo.conclusions.SIZES", (500, 1_000))
-    demo = make_demo()
-    assert demo.is_new and Experiment.objects.count() == 4 and Comparison.objects.count() == 3
 
 
 def test_materials_of_an_earlier_versions_demo_stay(var):

@@ -108,8 +108,10 @@ def test_the_installed_library_gives_its_examples_without_django(wheel, tmp_path
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "site")
     environment = {"PYTHONPATH": str(tmp_path / "site"), "PATH": "/usr/bin:/bin", "OPENBLAS_NUM_THREADS": "1"}
-    report = json.loads(run(sys.executable, "-c", EXAMPLES, cwd=tmp_path, env=environment).splitlines()[-1])
-    assert (report["failed"], set(report["missing"]) - {"torch", "transformers", "kenlm"}) == (0, set())
+    printed = run(sys.executable, "-c", EXAMPLES, cwd=tmp_path, env=environment)
+    report = json.loads(printed.splitlines()[-1])
+    assert report["failed"] == 0, printed[-3000:]
+    assert set(report["missing"]) <= {"torch", "transformers", "kenlm"}
     assert report["examined"] > 500
     assert report["names"] == dir(analysis)
     usage = run(sys.executable, "-m", "obelus", "agreement", "--help", cwd=tmp_path, env=environment)

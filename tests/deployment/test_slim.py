@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, distribution
+from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,7 @@ print("used")
 def slim(tmp_path: Path) -> Path:
     """A copy of the locked packages, from which docker/slim.sh has removed what it names."""
     packages = tmp_path / "lib" / f"python3.{sys.version_info.minor}" / "site-packages"
+    sources: dict[Path, Path] = {}
     for name in locked_names():
         try:
             files = distribution(name).files or ()
@@ -70,9 +72,16 @@ def slim(tmp_path: Path) -> Path:
                 continue
             (packages / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, packages / file)
+            if file.suffix == ".py":
+                sources[packages / file] = source
     before = weight(packages)
     subprocess.run([str(DOCKER / "slim.sh"), str(tmp_path)], check=True)
     assert weight(packages) < LARGEST * before
+    for copied, source in sources.items():  # the bytecode that this environment has spares compiling it again
+        bytecode = Path(cache_from_source(str(source)))
+        if copied.exists() and bytecode.exists():
+            (copied.parent / "__pycache__").mkdir(exist_ok=True)
+            shutil.copy2(bytecode, copied.parent / "__pycache__")
     return packages
 
 
@@ -128,7 +137,7 @@ def test_the_platform_runs_on_what_is_left_of_its_packages(slim: Path, tmp_path:
 def test_the_platform_runs_in_the_root_file_system_of_the_image(slim: Path, tmp_path: Path) -> None:
     root = tmp_path / "root"
     run([str(DOCKER / "rootfs.sh"), str(root), sys.base_prefix, str(tmp_path / "lib")])
-    shutil.copytree(slim, root / "packages")
+    shutil.copytree(slim, root / "packages", copy_function=os.link)
     for name in ("manage.py", "pyproject.toml", "analysis", "config", "docker", "experiments", "judgments"):
         copy(ROOT / name, root / "app" / name)
     copy(ROOT / "releases", root / "app" / "releases")

@@ -50,7 +50,10 @@ def evidence_for(name, evidences):
     return next((evidence for evidence in evidences.values() if not FIGURES[name].lacking(evidence)), None)
 
 
-def test_every_figure_is_drawn_from_some_evidence_in_every_form(evidences, subtests):
+def test_every_figure_is_drawn_from_some_evidence_and_the_first_of_each_kind_in_every_form(
+    evidences, subtests
+):
+    first = {drawing.number: name for name, drawing in reversed(list(FIGURES.items()))}
     for name in FIGURES:
         with subtests.test(name):
             evidence = evidence_for(name, evidences)
@@ -58,8 +61,9 @@ def test_every_figure_is_drawn_from_some_evidence_in_every_form(evidences, subte
             chart = draw(name, evidence)
             assert "statement" not in chart.data.columns
             assert export_figure(chart, "svg", width=310).startswith(b"<svg")
-            assert export_figure(chart, "png", mode="dark", width=310).startswith(b"\x89PNG")
-            assert export_figure(chart, "pdf").startswith(b"%PDF")
+            if name in first.values():
+                assert export_figure(chart, "png", mode="dark", width=310).startswith(b"\x89PNG")
+                assert export_figure(chart, "pdf").startswith(b"%PDF")
             assert len(pd.read_csv(io.BytesIO(export_figure(chart, "csv")))) > 0
             subtitle = " ".join(specification(chart)["title"]["subtitle"])
             assert re.search(r"\d", subtitle), "no count in the caption"

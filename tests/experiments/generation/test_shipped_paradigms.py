@@ -22,7 +22,7 @@ SYMMETRIC = ("anaphor", "determiner_noun", "irregular_plural", "regular_plural",
 def test_every_shipped_paradigm_is_clean(subtests):
     for uid in shipped_paradigms():
         with subtests.test(uid):
-            report = lint(uid, n=250)
+            report = lint(uid, n=100)
             assert [str(finding) for finding in report.findings if finding.level == "error"] == []
             assert report.n_frames >= 2 and report.capacity >= 20_000
             for row in report.rows:
@@ -58,7 +58,7 @@ def test_no_sentence_is_taken_from_blimp():
     names = {path.stem for path in BLIMP.glob("*.jsonl")}
     assert names <= set(shipped_paradigms())
     for uid in sorted(names):
-        report = lint(uid, n=1000, comparison=published)
+        report = lint(uid, n=300, comparison=published)
         assert [finding.message for finding in report.findings if finding.code == "L19"] == [], uid
 
 

@@ -15,9 +15,9 @@ from tools.doubles.memory import MemoryRecruiter, Platform
 pytestmark = pytest.mark.django_db(transaction=True)
 
 State = PlatformCall.State
-N_PEOPLE = 3
+N_PEOPLE = 2
 LATER = timedelta(minutes=10)  # after which an answer that is missing counts as lost
-N_KILLS_AT_LEAST = 30
+N_KILLS_AT_LEAST = 20
 
 
 def a_campaign(study, number, platform):

@@ -5,12 +5,10 @@ import json
 import re
 from html import unescape
 
-import altair
 import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from analysis.figures import export_figure
 from analysis.report.replicate import differences
 from experiments.models import Design, Experiment, Job
 from experiments.operation import job_runner
@@ -28,19 +26,6 @@ from tests import cast
 from tests.releases.study import add_sitting, judged_study, ready_release
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(scope="module")
-def drawing():
-    """One small figure in the forms of a report."""
-    chart = altair.Chart(altair.Data(values=[{"x": 1}])).mark_point().encode(x="x:Q")
-    return {form: export_figure(chart, form, width=310) for form in ("svg", "pdf")}
-
-
-@pytest.fixture
-def drawn_once(monkeypatch, drawing):
-    """Every figure of a report is the same small one: for tests of what stands beside the figures."""
-    monkeypatch.setattr("analysis.figures.export_figure", lambda chart, form, **_: drawing[form])
 
 
 def new_report(study, **options):
@@ -87,7 +72,7 @@ def test_the_report_names_the_method_of_its_intervals_and_cites_it(people, metho
     assert [name for name in ("Dean, N.", "Owen, A.") if name in html] == [author]
 
 
-def test_the_command_writes_the_same_bytes_twice_and_refuses_another_report(tmp_path, capsys):
+def test_the_command_writes_the_same_bytes_twice_and_refuses_another_report(tmp_path, capsys, request):
     study = judged_study()
     words = ["report", study.slug, "--out", str(tmp_path / "one"), "--rule", "4/5", "--pdf"]
     call_command(*words)
@@ -98,65 +83,35 @@ def test_the_command_writes_the_same_bytes_twice_and_refuses_another_report(tmp_
     assert "already there" in capsys.readouterr().out
     with pytest.raises(CommandError, match="never overwritten"):
         call_command("report", study.slug, "--out", str(tmp_path / "one"))
+    request.getfixturevalue("drawn_once")
     call_command("report", study.slug, "--out", str(tmp_path / "two"), "--json")
     document = json.loads(capsys.readouterr().out)
     assert document["written"] and "report.pdf" not in document["files"]
     assert document["numbers"]["agreement"]["overall"]["items"] == 4
 
 
-def test_the_five_analyses_are_computed_once_for_numbers_and_figures(monkeypatch):
-    def fail_when_repeated(*args, **kwargs):
-        raise AssertionError("the figures compute what the numbers hold")
-
-    monkeypatch.setattr("analysis.figures.evidence.five_analyses", fail_when_repeated)
-    html = build_report(judged_study(), Options(), has_pdf=False).files["report.html"].decode()
-    assert 'aria-label="Five analyses of each contrast' in html and 'aria-label="Effect sizes' in html
-
-
 @pytest.mark.usefixtures("drawn_once")
-def test_a_report_shows_and_cites_the_chosen_correction(tmp_path):
+def test_a_report_has_what_is_chosen_and_cites_it(ada, tmp_path):
     study = judged_study(task="likert")
-    for words, name, author in (
-        ([], "p (Holm)", "Holm, S."),
-        (["--correction", "bh"], "p (Benjamini–Hochberg)", "Benjamini, Y."),
-    ):
-        folder = tmp_path / author[0]
-        call_command("report", study.slug, "--out", str(folder), *words)
-        page = unescape((folder / "report.html").read_text())
-        assert name in page and author in page
-    assert "p (Holm)" not in page and "Holm, S." not in page
-
-
-@pytest.mark.usefixtures("drawn_once")
-def test_a_report_tests_equivalence_where_a_smallest_effect_is_given(ada, tmp_path):
-    study = judged_study(task="likert")
-    call_command("report", study.slug, "--out", str(tmp_path / "report"), "--sesoi", "0.2")
+    choices = ("--correction", "bh", "--sesoi", "0.2", "--outliers", "1000-20000", "--multiverse")
+    call_command("report", study.slug, "--out", str(tmp_path / "report"), *choices)
     page = unescape((tmp_path / "report" / "report.html").read_text())
+    assert "p (Benjamini–Hochberg)" in page and "Benjamini, Y." in page
+    assert "p (Holm)" not in page and "Holm, S." not in page
     assert "Tests of equivalence" in page and "Lakens, D. (2017)" in page and "within ±0.2 z" in page
-    answer = ada.post(reverse("study-reports", args=[study.slug]), {"ties": "strict", "sesoi": "0.2"})
-    assert answer.status_code == 302
+    assert "Response times by condition" in page and "below 1,000 ms or above 20,000 ms" in page
+    assert "Baayen, R. H." in page and "48 of 48 response times" in page or "48 response times" in page
+    assert "Specifications of the multiverse" in page and "Specification curve" in page
+    assert "Simonsohn, U." in page
+
+
+def test_a_smallest_effect_is_kept_for_the_report_and_refused_for_choices(ada):
+    address = reverse("study-reports", args=[judged_study(task="likert").slug])
+    assert ada.post(address, {"ties": "strict", "sesoi": "0.2"}).status_code == 302
     assert Job.objects.get(kind=STUDY_REPORT).arguments["options"]["sesoi"] == 0.2
     choices = judged_study("choices")
     answer = ada.post(reverse("study-reports", args=[choices.slug]), {"ties": "strict", "sesoi": "0.7"})
     assert answer.status_code == 400 and "no smallest effect of interest" in answer.content.decode()
-
-
-@pytest.mark.usefixtures("drawn_once")
-def test_a_report_has_response_times_and_names_the_outlier_rule(tmp_path):
-    study = judged_study(task="likert")
-    call_command("report", study.slug, "--out", str(tmp_path / "report"), "--outliers", "1000-20000")
-    page = unescape((tmp_path / "report" / "report.html").read_text())
-    assert "Response times by condition" in page and "below 1,000 ms or above 20,000 ms" in page
-    assert "Baayen, R. H." in page and "48 of 48 response times" in page or "48 response times" in page
-
-
-@pytest.mark.usefixtures("drawn_once")
-def test_a_report_has_the_multiverse_where_it_is_asked_for(tmp_path):
-    study = judged_study(task="likert")
-    call_command("report", study.slug, "--out", str(tmp_path / "report"), "--multiverse")
-    page = unescape((tmp_path / "report" / "report.html").read_text())
-    assert "Specifications of the multiverse" in page and "Specification curve" in page
-    assert "Simonsohn, U." in page
 
 
 def test_bad_choices_end_with_two_and_leave_nothing(tmp_path):
@@ -168,6 +123,7 @@ def test_bad_choices_end_with_two_and_leave_nothing(tmp_path):
     assert not (tmp_path / "none").exists()
 
 
+@pytest.mark.usefixtures("drawn_once")
 def test_the_page_is_one_file_without_external_requests_or_participant_names(tmp_path):
     study = judged_study(title="<b>Bold & risky</b>")
     person = study.participants.first()
@@ -186,9 +142,15 @@ def test_the_page_is_one_file_without_external_requests_or_participant_names(tmp
     assert len(ids) == len(set(ids))
 
 
-def test_marks_behind_signs_have_the_same_colours_on_dark_paper():
+def test_drawn_figures_are_of_the_numbers_and_their_marks_have_the_same_colours_on_dark_paper(monkeypatch):
+    def fail_when_repeated(*args, **kwargs):
+        raise AssertionError("the figures compute what the numbers hold")
+
+    monkeypatch.setattr("analysis.figures.evidence.five_analyses", fail_when_repeated)
     study = judged_study("judged", task="likert")
     html = build_report(study, Options(), has_pdf=False).files["report.html"].decode()
+    assert 'aria-label="Five analyses of each contrast' in html and 'aria-label="Effect sizes' in html
+    assert "p (Holm)" in unescape(html) and "Holm, S." in unescape(html)
     figures = dict.fromkeys(re.findall(r"<figure( class=\"keeps\")?><div[^>]*aria-label=\"([^\"]+)", html))
     keeping = {shows.partition(".")[0] for keeps, shows in figures if keeps}
     assert keeping == {"Five analyses of each contrast"} and len(figures) > len(keeping)

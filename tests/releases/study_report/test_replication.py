@@ -16,7 +16,7 @@ from releases.study_report.build import build_report
 from tests import cast
 from tests.releases.study import add_sitting, judged_study
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("drawn_once")]
 
 
 def unpacked(content: bytes, folder: Path) -> Path:
