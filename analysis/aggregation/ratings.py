@@ -63,7 +63,7 @@ def transform_ratings(
 
     References
     ----------
-    Schütze & Sprouse (2014), "Judgment data", in *Research Methods in Linguistics*, CUP.
+    Schütze & Sprouse (2013), "Judgment data", in *Research Methods in Linguistics*, CUP.
     """
     if transform not in TRANSFORMS:
         raise UnknownName("transform", transform, TRANSFORMS)
@@ -219,7 +219,7 @@ def ratings_report(
 
     References
     ----------
-    Schütze & Sprouse (2014), "Judgment data", in *Research Methods in Linguistics*, CUP.
+    Schütze & Sprouse (2013), "Judgment data", in *Research Methods in Linguistics*, CUP.
 
     Examples
     --------

@@ -10,6 +10,7 @@ from ..errors import BadInput
 from ..power.money import format_money, minor_units
 from ..power.report import Price, pilot_report, prospective_report
 from ..power.simulation import Noise
+from ..report.page_findings import unknown_power_sentence
 from .documents import usable_magnitudes
 from .output import CommandOutput, add_zeros, magnitudes_line, select_options
 
@@ -133,6 +134,7 @@ def power_text(document: dict[str, Any], currency: str) -> str:
     if document["mode"] == "resample":
         lines = [f"{document['task']}, {document['pilot_participants']} participants, {document['test']}"]
         lines += [document["few_note"]] if document["few_note"] else []
+        lines += [text] if (text := unknown_power_sentence(document)) else []
         if document["variation"]:
             sds = [f"{document['variation'][name]:.2f} between {unit}" for name, unit in VARYING.items()]
             lines.append(f"SD of the effect in the pilot: {', '.join(sds)}")

@@ -373,7 +373,8 @@ def _model(
         "mean_abs_difference": line["mean_abs_difference"],
         "slope": line["slope"],
         "intercept": line["intercept"],
-        "status": line["status"],
+        # Standardized scores of such a model are undefined, so that association() sees no data.
+        "status": "constant" if table.scores[name].nunique() == 1 else line["status"],
         "chance": chance["adc"],
         "chance_interval": chance["interval"],
         "chance_blimp": chance["blimp"],

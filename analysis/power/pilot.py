@@ -34,7 +34,8 @@ def pilot_matrix(
     Notes
     -----
     Difference acceptable - unacceptable, or share of expected choices; NaN where a participant has none.
-    Contrasts that no participant judged on both sides are omitted: their power is unknown, not 0.
+    Contrasts that no participant judged on both sides are omitted: their power is unknown, not 0;
+    ``attrs["left_out"]`` names them.
 
     References
     ----------
@@ -59,7 +60,9 @@ def pilot_matrix(
             for name, part in groups
         }
         matrix = pd.DataFrame(parts)
-    matrix = matrix.dropna(axis="columns", how="all")
+    known = matrix.dropna(axis="columns", how="all")
+    known.attrs["left_out"] = [str(name) for name in matrix.columns.difference(known.columns)]
+    matrix = known
     if matrix.empty:
         raise NotEnoughData("no participant judged both sides of a contrast.", column="expected")
     return matrix, names[0]
@@ -326,6 +329,8 @@ class PilotPower:
     """What ``pilot_low`` and ``pilot_high`` are."""
     variation: dict[str, float] | None = None
     """Pooled SDs of residual, participants and items, of the mixed model."""
+    left_out: tuple[dict[str, str], ...] = ()
+    """``phenomenon`` and ``reason`` of contrasts whose power is unknown."""
 
 
 def pilot_power(
@@ -371,7 +376,9 @@ def pilot_power(
         table = replication_power(effects, task, sizes or SIZES, draws=draws, seed=seed, alpha=alpha)
         n, ends = int(judgments["participant"].nunique()), "power at the ends of the effect's interval"
         variation = pooled_variation(effects)
-        return PilotPower(table.assign(task=task, test=MIXED_TEST), task, MIXED_TEST, n, 0, ends, variation)
+        left_out = tuple(effects.attrs["left_out"])
+        table = table.assign(task=task, test=MIXED_TEST)
+        return PilotPower(table, task, MIXED_TEST, n, 0, ends, variation, left_out)
     matrix, task = pilot_matrix(judgments, by=by, transform=transform)
     choices = task == "forced_choice"
     is_exact = choices and bool((matrix.isna() | matrix.isin([0.0, 1.0])).to_numpy().all())
@@ -388,4 +395,9 @@ def pilot_power(
         test = CHOICES_TEST if choices else "paired t of participants"
     test += ", over these items only"
     ends = "power at the ends of the share's Wilson interval" if is_exact else f"{pilots} drawn"
-    return PilotPower(table.assign(task=task, test=test), task, test, len(matrix), pilots, ends)
+    left_out = tuple(
+        {"phenomenon": name, "reason": "no participant judged both sides"}
+        for name in matrix.attrs["left_out"]
+    )
+    table = table.assign(task=task, test=test)
+    return PilotPower(table, task, test, len(matrix), pilots, ends, left_out=left_out)

@@ -30,7 +30,8 @@ def pilot_effects(
     ``phenomenon``, ``effect``, ``ci_low``, ``ci_high``, variances ``participant_effect``, ``item_effect`` and
     ``residual``, ``n_participants``, ``n_items`` and ``trials`` (judgments per participant). Ratings in z,
     yes-no in shares of yes (a linear model), choices in shares less one half. Contrasts
-    without a mixed model, or that fewer than two participants judged on both sides, are left out.
+    without a mixed model, or that fewer than two participants judged on both sides, are left out;
+    ``attrs["left_out"]`` lists them with the reason.
 
     References
     ----------
@@ -41,14 +42,15 @@ def pilot_effects(
     if len(names) != 1:
         raise BadInput(f"the judgments are of {len(names)} tasks.", column="task", remedy="Give one task.")
     rows = [
-        {"phenomenon": name, **row}
+        {"phenomenon": name, **_contrast_row(part, is_choice=task == "forced_choice")}
         for name, task, part in contrast_rows(judgments, by=by, transform=transform)
-        if (row := _contrast_row(part, is_choice=task == "forced_choice"))
     ]
-    return pd.DataFrame(rows), names[0]
+    effects = pd.DataFrame([row for row in rows if "reason" not in row])
+    effects.attrs["left_out"] = [row for row in rows if "reason" in row]
+    return effects, names[0]
 
 
-def _contrast_row(rows: pd.DataFrame, *, is_choice: bool) -> dict[str, Any] | None:
+def _contrast_row(rows: pd.DataFrame, *, is_choice: bool) -> dict[str, Any]:
     fixed: tuple[str, ...]
     random: tuple[Random, ...]
     slope_names: tuple[str, ...]
@@ -58,13 +60,13 @@ def _contrast_row(rows: pd.DataFrame, *, is_choice: bool) -> dict[str, Any] | No
     else:
         coded = rows.assign(outcome=rows["score"], condition=(rows["expected"] == "acceptable") - 0.5)
         if (coded.groupby("participant")["condition"].nunique() > 1).sum() < 2:
-            return None
+            return {"reason": "fewer than two participants judged both sides"}
         fixed, term = ("condition",), "condition"
         random = (*CROSSED, *supported_slopes(coded, fixed))
         slope_names = tuple(f"{unit}:condition" for unit in _UNITS)
     fit = mixed_model(coded, outcome="outcome", fixed=fixed, random=random)
     if not fit.usable:
-        return None
+        return {"reason": f"the mixed model is not estimable ({fit.status})"}
     n_participants = rows["participant"].nunique()
     return {
         "effect": fit[term].estimate,

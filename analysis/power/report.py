@@ -229,8 +229,8 @@ def pilot_report(
     -------
     dict
         JSON-ready: ``sizes`` (share of phenomena with power of at least .8, also at the lower end over pilots
-        if it was computed, and cost), ``phenomena`` (power by phenomenon and size), ``few_in_pilot`` and
-        ``conventions``.
+        if it was computed, and cost), ``phenomena`` (power by phenomenon and size), ``left_out`` (contrasts
+        whose power is unknown, with the reason), ``few_in_pilot`` and ``conventions``.
 
     Raises
     ------
@@ -269,6 +269,7 @@ def pilot_report(
         "pilot_participants": power.participants,
         "few_in_pilot": power.participants < FEW_PARTICIPANTS,
         "few_note": few_note(power),
+        "left_out": list(power.left_out),
         "variation": power.variation,
         "sizes": [{**row, "n": int(row["n"]), "phenomena": int(row["phenomena"])} for row in sizes],
         "phenomena": table.astype(object).where(table.notna(), None).to_dict("records"),

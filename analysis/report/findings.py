@@ -278,7 +278,7 @@ def joint_cost_sentence(
     """Report one interaction in words: its size in the mixed model, its interval, and the items that show it.
 
     Without a mixed model, by participants, or by items: then the sentence is about these items, or these
-    participants, only.
+    participants, only. Where the interval contains 0, the sentence leaves the question open.
     """
     items = row["items"]
     tests: list[tuple[dict[str, Any], str]] = [
@@ -308,10 +308,14 @@ def joint_cost_sentence(
         for model in models
         if model[by] == row[by] and model["items"]["estimate"] is not None
     ]
-    text = (
-        f"{name}{row['first']['marked']} and {row['second']['marked']} together cost {size} {unit} {way} "
-        f"than the two predict separately{interval}{where}"
-    )
+    both = f"{row['first']['marked']} and {row['second']['marked']} together cost"
+    if None not in ends and ends[0] <= 0 <= ends[1]:
+        text = (
+            f"{name}whether {both} more or less than the two predict separately is open: {size} {unit} {way}"
+        )
+    else:
+        text = f"{name}{both} {size} {unit} {way} than the two predict separately"
+    text += f"{interval}{where}"
     text = text[0].upper() + text[1:]
     return f"{text}; {join_list(beside)}." if beside else f"{text}."
 

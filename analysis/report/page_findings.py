@@ -231,6 +231,24 @@ def ordinal_finding(report: dict[str, Any]) -> str:
     return f"The interval of the contrast is above 0 logits in {above} of {len(rows)} contrasts."
 
 
+def unknown_power_sentence(report: dict[str, Any]) -> str:
+    """Name the contrasts of a pilot whose power is unknown, with the reasons; empty without any.
+
+    Examples
+    --------
+    >>> unknown_power_sentence({"left_out": [{"phenomenon": "islands", "reason": "too few items"}]})
+    'Power is unknown for 1 contrast: islands (too few items).'
+    """
+    rows = report.get("left_out", [])  # absent from stored reports of version 0.2.0
+    if not rows:
+        return ""
+    names: dict[str, list[str]] = {}
+    for row in rows:
+        names.setdefault(row["reason"], []).append(readable(row["phenomenon"]) or "not named")
+    parts = "; ".join(f"{join_list(group)} ({reason})" for reason, group in names.items())
+    return f"Power is unknown for {plural(len(rows), 'contrast')}: {parts}."
+
+
 def posterior_sentence(posterior: dict[str, Any]) -> str:
     """Write a posterior of the Bayesian ordinal model, and whether its sampler converged."""
     ends = interval(posterior["ci_low"], posterior["ci_high"])

@@ -16,7 +16,7 @@ from ..findings import (
     sesoi_bounds,
     structures_in_words,
 )
-from ..page_findings import left_out_sentence
+from ..page_findings import left_out_sentence, unknown_power_sentence
 from ..wording import (
     NONE,
     RATING_UNITS,
@@ -164,7 +164,8 @@ def power_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> Section
             f"; the effect varies with an SD of {decimal(items, 2)} between items and {decimal(people, 2)} "
             "between participants"
         )
-    few = f" {power['few_note']}" if power["few_note"] else ""
+    notes = [power["few_note"], unknown_power_sentence(power)]
+    few = "".join(f" {note}" for note in notes if note)
     has_ends = "share_sure" in power["sizes"][0]
     lower_end = f"Lower end: {power['conventions']['share_sure']}. " if has_ends else ""
     table = Table(

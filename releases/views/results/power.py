@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponseBase, QueryDict
 
 from analysis.choices import POWER_MODELS
 from analysis.errors import BadInput
-from analysis.report.page_findings import power_finding
+from analysis.report.page_findings import power_finding, unknown_power_sentence
 from experiments.models import Experiment
 from experiments.studies.targets import minutes
 from releases.gold.plans import find_plan
@@ -40,6 +40,7 @@ def power(request: HttpRequest, study: Experiment) -> HttpResponseBase:
         context = {f"pilot_{name}": value for name, value in pilot_result.items()}
         if "pilot_report" in context:
             currency = form.cleaned_data.get("currency") or "GBP"
+            context["unknown_power"] = unknown_power_sentence(context["pilot_report"])
             context["pilot_sizes"] = add_costs(context["pilot_report"]["sizes"], currency)
             context["pilot_plan"] = pilot_plan(request.GET.copy(), context["pilot_report"])
         context["plan"] = find_plan(study, choices["exclude"])

@@ -219,6 +219,12 @@ def test_constants_on_li_adger_equal_the_published_baselines(shared_data, shared
     assert label == pytest.approx(expected["expert_label_delta_2.0"], abs=2e-3)
 
 
+def test_a_model_with_one_score_for_every_sentence_is_constant(study):
+    human, pairs, scores = study
+    (model,) = compare_report(human, pairs, scores[["sentence_id"]].assign(flat=-1.0))["models"]
+    assert model["status"] == "constant" and model["pearson_r"] is None
+
+
 def test_random_scores_on_li_adger_are_at_the_published_chance(shared_data, shared_vectors):
     delta = li_adger(shared_data).to_numpy()
     rng = np.random.default_rng(0)

@@ -27,6 +27,7 @@ from analysis.power.pilot import (
     resampled_power,
 )
 from analysis.power.report import pilot_report, prospective_report
+from analysis.report.page_findings import unknown_power_sentence
 
 
 def test_vector_power_exact(shared_vectors):
@@ -296,3 +297,25 @@ def test_a_plan_of_several_conditions_has_the_keys_of_other_plans():
         prospective_report("forced_choice", 0.25, test="anova")
     with pytest.raises(UnknownName):
         prospective_report("likert", 0.25, test="z")
+
+
+def test_contrasts_whose_power_is_unknown_are_named_with_the_reason():
+    rng = np.random.default_rng(2)
+    rows = [
+        (f"p{person}", f"i{item}", side, name, (side == "acceptable") + rng.normal())
+        for person in range(8)
+        for item in range(4)
+        for side in ("acceptable", "unacceptable")
+        for name in ("whole", "half")
+        if name == "whole" or (side == "acceptable") == (person % 2 == 0)
+    ]
+    frame = pd.DataFrame(rows, columns=["participant", "item", "expected", "phenomenon", "value"])
+    frame = frame.assign(task="likert")
+    for analysis, reason in (
+        ("mixed", "fewer than two participants judged both sides"),
+        ("participants", "no participant judged both sides"),
+    ):
+        report = pilot_report(frame, participants=[10], transform="raw", draws=50, analysis=analysis)
+        assert {row["phenomenon"] for row in report["phenomena"]} == {"whole"}
+        assert report["left_out"] == [{"phenomenon": "half", "reason": reason}]
+        assert unknown_power_sentence(report) == f"Power is unknown for 1 contrast: half ({reason})."

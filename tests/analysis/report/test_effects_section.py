@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.effects.report import effects_report
-from analysis.report.findings import effects_sentence
+from analysis.report.findings import effects_sentence, joint_cost_sentence
 from analysis.report.sections.effects import effects_section
 
 
@@ -54,3 +54,16 @@ def test_a_single_contrast_of_choices_leads_with_the_mixed_model():
     [mixed] = [row for row in effects["analyses"] if row["analysis"] == "mixed_model"]
     assert text.startswith(f"The expected contrast was {mixed['estimate']:.2f} (mixed model with crossed")
     assert "; over these items only, " in text
+
+
+def test_an_interaction_whose_interval_contains_zero_is_left_open():
+    mixed = {"estimate": 0.02, "ci_low": -0.3, "ci_high": 0.34, "p": 0.9}
+    row = {"phenomenon": "", "first": {"marked": "island"}, "second": {"marked": "long"}, "mixed": mixed}
+    row |= {"participants": mixed, "items": {"estimate": 0.02, "n": 12, "above_zero": 6}}
+    text = joint_cost_sentence(row, by="phenomenon", transform="z")
+    assert text.startswith("Whether island and long together cost more or less than the two predict")
+    assert "is open: 0.02 z more (95 % CI −0.30 to 0.34, p = .900)" in text
+    row["mixed"] = mixed | {"ci_low": 0.01}
+    assert joint_cost_sentence(row, by="phenomenon", transform="z").startswith(
+        "Island and long together cost"
+    )
