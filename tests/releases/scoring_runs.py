@@ -48,12 +48,12 @@ def stored(run: ScoringRun) -> dict[str, float]:
 class worker:
     """The process of ``shard_worker.py`` on the test's database."""
 
-    def __init__(self, run, *, halt_at: int, settings) -> None:
+    def __init__(self, run, *, halt_at: int, settings, models_dir: Path | None = None) -> None:
         self.words = [sys.executable, "-m", "tests.releases.shard_worker", str(run.pk), str(halt_at)]
         self.env = {
             **os.environ,
             "DATABASE_URL": database_url(),
-            "MODELS_DIR": str(settings.MODELS_DIR),
+            "MODELS_DIR": str(models_dir or settings.MODELS_DIR),
             "JOB_STALE_SECONDS": str(settings.JOB_STALE_SECONDS),
         }
 

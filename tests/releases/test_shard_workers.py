@@ -1,5 +1,6 @@
 """Processes and threads at the shards of one run: each takes other ones, and a killed one costs one."""
 
+import shutil
 import signal
 import threading
 import time
@@ -38,9 +39,15 @@ def test_killed_worker_costs_one_shard(settings, models_dir):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_processes_claim_different_shards(settings):
+def test_processes_claim_different_shards(settings, tmp_path):
+    """The second has its own copy of the models, as on another host."""
     run = with_shards(a_run(cast.study("agreement")))
-    with worker(run, halt_at=0, settings=settings) as first, worker(run, halt_at=0, settings=settings) as two:
+    other = tmp_path / "other host"
+    shutil.copytree(settings.MODELS_DIR, other)
+    with (
+        worker(run, halt_at=0, settings=settings) as first,
+        worker(run, halt_at=0, settings=settings, models_dir=other) as two,
+    ):
         assert first.wait(300) == two.wait(300) == 0
     assert set(run_shards(run).values_list("attempts", "state")) == {(1, "done")}
     assert CachedScore.objects.count() == 8 and execute_run(run).state == "done"
