@@ -9,6 +9,11 @@ both N(0, 1.5): right in about 80 %, and alike beyond what participants explain.
 real participants with at least 20 answers who are flagged, over sets of models. Delegates judge n pairs of
 the batch and answer as a model, with 5 % slips; the model is one of the k, or another of the same kind that
 the researcher does not have.
+
+``python -m benchmarks.analysis.bench_delegation ratings`` simulates ratings from 1 to 7 instead: people who
+use the scale differently judge n sentences, which vary by their status and by .5 SD beside it; models follow
+them (.8) and deviate by .5 SD shared by all models and .5 of their own. Delegates answer as one of the k
+models, on their own use of the scale.
 """
 
 import sys
@@ -83,7 +88,44 @@ def detection(
     return float(np.mean(hits))
 
 
+def rate(rng: np.random.Generator, *, people: int, n: int, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Simulate ratings of people, the last of them a delegate of the first of k models, and scores."""
+    quality = np.where(np.arange(n) % 2, -0.8, 0.8) + rng.normal(0, 0.5, n)
+    models = 0.8 * quality[:, None] + rng.normal(0, 0.5, (n, 1)) + rng.normal(0, 0.5, (n, k))
+    latent = quality + rng.normal(0, 0.3, (people, n))
+    latent[-1] = models[:, 0]
+    latent += rng.normal(0, 0.7, latent.shape)
+    center, width = rng.normal(4, 0.5, (people, 1)), 1.3 * rng.uniform(0.7, 1.3, (people, 1))
+    return np.clip(np.round(center + width * latent), 1, 7), models
+
+
+def rating_rates(people: int, n: int, k: int, *, studies: int) -> dict[str, float]:
+    """Return the shares of flagged people and of flagged delegates over simulated studies."""
+    rng = np.random.default_rng([people, n, k])
+    flagged = np.zeros((studies, people + 1))
+    for study in range(studies):
+        ratings, models = rate(rng, people=people + 1, n=n, k=k)
+        z = (ratings - ratings.mean(axis=1, keepdims=True)) / ratings.std(axis=1, ddof=1, keepdims=True)
+        for person in range(people + 1):
+            others = np.delete(z, [person, people], axis=0).mean(axis=0)
+            tested = delegation_test(z[person], others, models, is_choice=False)
+            flagged[study, person] = tested is not None and tested[3] < LEVEL and tested[1] > tested[2]
+    rates = {"false alarms": flagged[:, :-1].mean(), "delegates": flagged[:, -1].mean()}
+    return {name: round(float(rate), 4) for name, rate in rates.items()}
+
+
+def main_of_ratings() -> None:
+    """Print a line for each design of ratings."""
+    for people in (12, 30):
+        for n in (20, 40, 80):
+            for k in (1, 5):
+                print(f"{people} people, {n} sentences, {k} models:", rating_rates(people, n, k, studies=200))
+
+
 if __name__ == "__main__":
+    if sys.argv[1] == "ratings":
+        main_of_ratings()
+        sys.exit()
     batch = read_batch(sys.argv[1])
     answers = batch.dropna(subset=["value"]).groupby("pair_id")["value"]
     share = (answers.sum() + 0.5) / (answers.count() + 1)
