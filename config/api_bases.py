@@ -13,8 +13,14 @@ from typing import Any, ClassVar, TypeVar
 
 from django.apps import apps
 from django.db.models import Model
-from django.http import QueryDict
+from django.http import HttpResponse, QueryDict
 from django.utils import timezone
+from django.utils.cache import (
+    get_conditional_response,
+    patch_cache_control,
+    patch_vary_headers,
+    set_response_etag,
+)
 from rest_framework import mixins, serializers
 from rest_framework.exceptions import APIException, ErrorDetail, ValidationError
 from rest_framework.pagination import PageNumberPagination
@@ -89,6 +95,18 @@ class StrictView(APIView):
             method = request.method.lower()
             setattr(self, method, partial(answer_once, getattr(self, method)))
 
+    def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
+        """Add an ETag to JSON without people's data that a token reads; all other answers are not stored."""
+        final = super().finalize_response(request, response, *args, **kwargs)
+        names_people = getattr(self, "further_scope", "") or getattr(self, "change_scope", "")
+        is_json = isinstance(final, Response) and final.status_code == 200
+        # With a login's cookie it may be a shared computer, on whose disk the answer would stay.
+        if is_json and request.method in {"GET", "HEAD"} and request.auth is not None and not names_people:
+            patch_cache_control(final, private=True, no_cache=True)
+            patch_vary_headers(final, ["Authorization"])
+            final.add_post_render_callback(partial(revalidate, request))
+        return final
+
     def refuse_body(self) -> None:
         """Refuse a body, which would not be read."""
         data = self.request.data
@@ -110,6 +128,13 @@ class StrictView(APIView):
         choices.is_valid(raise_exception=True)
         validated: dict[str, Any] = choices.validated_data
         return validated
+
+
+def revalidate(request: Request, response: Response) -> HttpResponse | None:
+    """Set the ETag of a rendered answer; 304 where it is the one that the request names."""
+    set_response_etag(response)
+    conditional = get_conditional_response(request, etag=response["ETag"], response=response)
+    return None if conditional is response else conditional
 
 
 KEY_HEADER = "Idempotency-Key"

@@ -460,9 +460,13 @@ SPECTACULAR_SETTINGS = {
         "config.api_schema.forbid_unknown_keys",
     ],
     "ENUM_NAME_OVERRIDES": {
+        "CampaignState": "experiments.models.Campaign.State",
         "DesignKind": "experiments.models.Design.Kind",
         "JobState": "experiments.models.Job.State",
+        "LeftOutCheck": "experiments.materials.findings.LEFT_OUT_FOR",
+        "PlatformCallState": "judgments.models.PlatformCall.State",
         "ReleaseState": "releases.models.Release.State",
+        "RoundParticipants": "experiments.lists.rounds.PARTICIPANTS",
         "MethodEnum": "analysis.comparison.in_depth.models.METHODS",
     },
 }
