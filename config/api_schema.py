@@ -72,6 +72,10 @@ class Schema(AutoSchema):
             parameters.append(IDEMPOTENCY_KEY)
         return parameters
 
+    def _get_serializer_name(self, *args: Any, **kwargs: Any) -> str:
+        name: str = super()._get_serializer_name(*args, **kwargs)
+        return name.replace("RequestRequest", "Request")
+
     def _get_response_bodies(self, direction: Literal["request", "response"] = "response") -> dict[str, Any]:
         bodies = super()._get_response_bodies(direction)
         if direction == "response":

@@ -451,6 +451,8 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "SERVE_INCLUDE_SCHEMA": False,
+    # Clients that are generated would require the read-only fields of a body that is also an answer.
+    "COMPONENT_SPLIT_REQUEST": True,
     "DEFAULT_GENERATOR_CLASS": "config.api_schema.DocumentGenerator",
     "PREPROCESSING_HOOKS": ["judgments.api.session_schema.add_session_addresses"],
     "POSTPROCESSING_HOOKS": [

@@ -192,7 +192,7 @@ def test_an_answer_with_unknown_keys_is_stored(document):
     assert answer.status_code == 200
     assert answer.json()["acknowledged"] == [trial.public_id]
     assert Judgment.objects.get().trial == trial
-    for name in ("Delivery", "Answer"):
+    for name in ("DeliveryRequest", "AnswerRequest"):
         assert "additionalProperties" not in document["components"]["schemas"][name]
 
 

@@ -43,7 +43,7 @@ class ClaimSerializer(StrictSerializer):
     numbers = serializers.CharField(help_text="The counts behind it.")
 
 
-class ListSerializer(StrictSerializer):
+class TrialListSerializer(StrictSerializer):
     """Content of one list."""
 
     list = serializers.CharField(help_text="Its name, as in the column `list` of judgments.")
@@ -72,7 +72,7 @@ class RoundSerializer(StrictSerializer):
     max_participants = serializers.IntegerField(allow_null=True)
     seed = serializers.IntegerField()
     claims = ClaimSerializer(many=True)
-    lists = ListSerializer(many=True)
+    lists = TrialListSerializer(many=True)
 
 
 class AroundSerializer(StrictSerializer):

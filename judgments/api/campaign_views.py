@@ -370,6 +370,7 @@ class SubmissionSerializer(StrictModelSerializer[Submission]):
         source="session.participant.pseudonym", read_only=True, allow_null=True, default=None
     )
     mismatches = serializers.ListField(child=serializers.CharField(), read_only=True)
+    decision = serializers.CharField(read_only=True, help_text="approve, reject, request_return, or empty.")
 
     class Meta:
         model = Submission

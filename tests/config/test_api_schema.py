@@ -24,3 +24,31 @@ def test_one_document_at_a_time_is_made_in_a_process(monkeypatch):
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(lambda _: DocumentGenerator().get_schema(request=None, public=True), range(4)))
     assert most == [1] * 4
+
+
+def test_no_schema_is_named_like_a_type_of_the_languages_that_clients_are_generated_for():
+    """A model named List hides typing.List in the client for Python, which then cannot be imported."""
+    schemas = DocumentGenerator().get_schema(request=None, public=True)["components"]["schemas"]
+    types = {
+        "Any",
+        "Array",
+        "Date",
+        "Dict",
+        "Field",
+        "List",
+        "Map",
+        "Object",
+        "Optional",
+        "Promise",
+        "Set",
+        "Union",
+    }
+    assert types & schemas.keys() == set()
+
+
+def test_a_body_has_no_read_only_field():
+    document = DocumentGenerator().get_schema(request=None, public=True)
+    for name, schema in document["components"]["schemas"].items():
+        if name.endswith("Request"):
+            read_only = [key for key, part in schema.get("properties", {}).items() if part.get("readOnly")]
+            assert read_only == [], name
