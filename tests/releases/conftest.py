@@ -1,9 +1,11 @@
 """Places of the concluding side's tests: folders of their own, and jobs that run when a test says so."""
 
+import altair
 import pytest
 from django.core.cache import caches
 from django.test import override_settings
 
+from analysis.figures import export_figure
 from analysis.scoring.scorers.arpa import ArpaScorer
 from experiments.operation import job_runner
 from releases import jobs
@@ -49,3 +51,16 @@ def scored_texts(monkeypatch):
 
     monkeypatch.setattr(ArpaScorer, "score", score)
     return calls
+
+
+@pytest.fixture(scope="session")
+def drawing():
+    """One small figure in the forms of a report."""
+    chart = altair.Chart(altair.Data(values=[{"x": 1}])).mark_point().encode(x="x:Q")
+    return {form: export_figure(chart, form, width=310) for form in ("svg", "pdf")}
+
+
+@pytest.fixture
+def drawn_once(monkeypatch, drawing):
+    """Every figure of a report is the same small one: for tests of what stands beside the figures."""
+    monkeypatch.setattr("analysis.figures.export_figure", lambda chart, form, **_: drawing[form])

@@ -167,6 +167,7 @@ def test_data_files_keep_sentences_exactly_and_nothing_else_is_a_formula(client,
     assert sentences_of(study) <= set(analysis)
 
 
+@pytest.mark.usefixtures("drawn_once")
 @pytest.mark.parametrize("task", ["likert", "forced_choice"])
 def test_releases_and_packages_keep_sentences_exactly_and_nothing_else_is_a_formula(task):
     study = judged(task)

@@ -55,7 +55,8 @@ def test_no_address_of_a_study_lets_a_viewer_change_anything(client, study, user
     before, answers = everything(), {}
     for name, path in addresses():
         if name not in OF_ONES_OWN:
-            for method in methods:
+            # Pages know forms only; what else their addresses do with a method is Django's.
+            for method in methods if path.startswith("/api/") else methods[:1]:
                 answers[method, path] = getattr(client, method)(
                     path, content_type="application/json"
                 ).status_code

@@ -213,6 +213,7 @@ def test_study_without_answers_still_gives_a_release():
     assert len(table(files, "sentences.csv")) == 8
 
 
+@pytest.mark.usefixtures("drawn_once")
 def test_the_methods_of_a_release_are_those_of_the_report():
     study = judged_study("judged", task="likert")
     methods = build_release(study, Options()).files["methods.md"].decode()
