@@ -143,6 +143,8 @@ def _beginning(spec: Mapping[str, Any], options: Mapping[str, str]) -> str:
         return "<s>" if spec.get("bos") else "no mark"
     if spec.get("tokens") != "model":
         return "<eos>"
+    if options.get("tokenizer") == SERVERS and not spec.get("bos"):
+        return f"the server's mark if it writes one, else no mark, {NO_FIRST}"
     mark = options.get("mark") or options.get("start") or "marked"
     return mark if spec.get("bos") else f"no mark, {NO_FIRST}"
 

@@ -416,17 +416,23 @@ class ServedScorer:
             return self._read_ids(sentences, echoes, self.tokenizer)
         lead = self.start + (" " if self.space else "")
         prompts = [lead + sentence for sentence in sentences]
-        return [
-            read_echo(
-                echo,
-                text_offsets(echo, prompt, server=self.base),
-                before=len(self.start),
-                shift=len(lead),
-                until=len(prompt),
-                server=self.base,
+        rows = []
+        for echo, prompt in zip(echoes, prompts, strict=True):
+            offsets = text_offsets(echo, prompt, server=self.base)
+            if offsets[0] < 0:
+                warning = f"the server puts {echo['tokens'][0]!r} before each text, which is not scored"
+                self.warnings = list(dict.fromkeys([*self.warnings, warning]))
+            rows.append(
+                read_echo(
+                    echo,
+                    offsets,
+                    before=len(self.start),
+                    shift=len(lead),
+                    until=len(prompt),
+                    server=self.base,
+                )
             )
-            for echo, prompt in zip(echoes, prompts, strict=True)
-        ]
+        return rows
 
     def _read_ids(
         self, sentences: Sequence[str], echoes: Sequence[dict[str, Any]], tokenizer: "_Tokenizer"

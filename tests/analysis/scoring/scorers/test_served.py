@@ -14,6 +14,7 @@ from django.core.management import CommandError, call_command
 from analysis.errors import BadInput
 from analysis.scoring import http_server, score_sentences, scorer
 from analysis.scoring.base import FLAG_MARKED, FLAG_SAME, FLAGS, flag_counts
+from analysis.scoring.conventions import scoring_conventions
 from analysis.scoring.judgment_prompts import PromptScorer, prompt_question
 from analysis.scoring.words.regions import score_words
 from tools.doubles import serving
@@ -133,7 +134,12 @@ def test_with_a_text_to_start_from_every_token_counts(server):
 def test_beginning_mark_of_the_server_moves_no_token_and_is_not_scored(server):
     server.mark = "<|begin_of_text|>"
     for server.offsets in (True, False):
-        scores = scorer(address(server)).score(["the cat sleeps", "a dog"], tokens=True)
+        model = scorer(address(server))
+        scores = model.score(["the cat sleeps", "a dog"], tokens=True)
+        assert "puts '<|begin_of_text|>' before" in " ".join(model.warnings)
+        frame = pd.DataFrame({"sentence_id": ["a"], "sentence": ["the cat sleeps"]})
+        record = score_sentences(model, frame).summary
+        assert scoring_conventions(record)["beginning"].startswith("the server's mark if it writes one")
         assert scores.logprob.tolist() == [-14.0, -5.0] and scores.n_tokens.tolist() == [3, 2]
         assert not scores.flags.any() and scores.spans[0] == [(0, 3), (3, 7), (7, 14)]
 
