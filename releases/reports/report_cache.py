@@ -17,7 +17,7 @@ import json
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pandas as pd
@@ -163,6 +163,19 @@ def report_or_job(study: Experiment, name: str, choices: dict[str, Any], *, user
     elif n_judgments(study) <= MAX_JUDGMENTS[name]:
         return compute_and_store(study, name, choices, path)
     return _report_job(study, name, choices, path, user=user)
+
+
+def former_report(study: Experiment, name: str, choices: dict[str, Any]) -> tuple[Report, datetime] | None:
+    """The stored report of earlier data with the same plan and choices, and when it was computed."""
+    key = ReportKey.of(study, name, choices)
+    folder = report_folder(study.pk)
+    with suppress(FileNotFoundError):  # no report of the study was computed, or another process deletes it
+        for file in default_storage.listdir(folder)[1]:
+            if file.startswith(f"{name}-") and file.endswith(f"-{key.choices}.json"):
+                path = f"{folder}/{file}"
+                with default_storage.open(path, "rb") as stored:
+                    return json.loads(stored.read()), default_storage.get_modified_time(path)
+    return None
 
 
 def compute_and_store(study: Experiment, name: str, choices: dict[str, Any], path: str) -> Report:

@@ -9,7 +9,7 @@ from analysis.errors import BadInput
 from experiments.models import Experiment, Job
 from releases.gold.plans import find_plan
 from releases.reports.forms import ReportForm
-from releases.reports.report_cache import report_or_job
+from releases.reports.report_cache import former_report, report_or_job
 from releases.views.base import explicit_query, form_choices, json_attachment, page
 
 ReportContext = Callable[[dict[str, Any]], dict[str, Any]]
@@ -25,7 +25,7 @@ def report_page(
 ) -> HttpResponse:
     """Render the report, its job or an error; ``add_context`` computes more values from the report."""
     form, choices, is_valid = form_choices(request, study, form_class)
-    outcome = report_outcome(request, study, name, choices)
+    outcome = page_outcome(request, study, name, choices)
     if "report" in outcome:
         outcome |= add_context(outcome["report"])
     return page(
@@ -49,6 +49,16 @@ def report_outcome(
     except BadInput as error:
         return {"refused": str(error)}
     return {"job": result} if isinstance(result, Job) else {"report": result}
+
+
+def page_outcome(
+    request: HttpRequest, study: Experiment, name: str, choices: dict[str, Any]
+) -> dict[str, Any]:
+    """The outcome for a page: beside a job the report of earlier data, with its time as ``former_at``."""
+    outcome = report_outcome(request, study, name, choices)
+    if "job" in outcome and (former := former_report(study, name, choices)):
+        outcome["report"], outcome["former_at"] = former
+    return outcome
 
 
 def report_json(

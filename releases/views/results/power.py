@@ -21,7 +21,7 @@ from releases.reports.power_forms import (
 )
 from releases.views.base import explicit_query, form_choices, json_attachment, page, study_page
 from releases.views.figures import registered_figure
-from releases.views.results.computed_reports import report_json, report_outcome
+from releases.views.results.computed_reports import page_outcome, report_json
 
 POWER_CAPTION = "Power of the planned study by number of participants, with what they cost."
 
@@ -36,7 +36,7 @@ def power(request: HttpRequest, study: Experiment) -> HttpResponseBase:
         pilot, choices, is_valid = form_choices(request, study, PilotForm)
         if not is_valid:
             choices = PilotForm({}, experiment=study).choices()
-        pilot_result = report_outcome(request, study, "pilot", choices)
+        pilot_result = page_outcome(request, study, "pilot", choices)
         context = {f"pilot_{name}": value for name, value in pilot_result.items()}
         if "pilot_report" in context:
             currency = form.cleaned_data.get("currency") or "GBP"

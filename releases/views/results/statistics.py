@@ -7,7 +7,7 @@ from experiments.models import Experiment
 from releases.gold.plans import find_plan
 from releases.reports.forms import ExcludeForm
 from releases.views.base import explicit_query, json_attachment, page, study_page, valid_or_default
-from releases.views.results.computed_reports import report_outcome
+from releases.views.results.computed_reports import page_outcome, report_outcome
 
 
 @study_page
@@ -22,7 +22,7 @@ def statistic(request: HttpRequest, study: Experiment, *, name: str) -> HttpResp
     plugin_statistic = _find(name)
     form = ExcludeForm(request.GET or None, experiment=study)
     is_valid = valid_or_default(form)
-    outcome = report_outcome(request, study, "statistic", _choices(plugin_statistic, form.exclude()))
+    outcome = page_outcome(request, study, "statistic", _choices(plugin_statistic, form.exclude()))
     return page(
         request,
         study,

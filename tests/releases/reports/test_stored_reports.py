@@ -54,3 +54,24 @@ def test_pages_and_api_say_that_the_storage_is_away_and_answer_when_it_is_back(
     assert (answer.status_code, answer.json()["code"], answer["Retry-After"]) == (503, "try_again", "5")
     bucket.refuses = lambda method, query: False
     assert ada.get(PAGE).status_code == ada.get(API).status_code == 200
+
+
+def test_the_page_shows_numbers_of_earlier_data_until_a_job_has_computed_the_present_ones(
+    ada: Client, monkeypatch
+):
+    monkeypatch.setitem(report_cache.MAX_JUDGMENTS, "reliability", 0)
+    study = judged_study(task="likert")
+    assert "Being computed<" in ada.get(PAGE).content.decode()
+    job_runner.run(Job.objects.get().pk)
+    first = ada.get(PAGE).content.decode()
+    add_sitting(study, "late")
+    page = ada.get(PAGE).content.decode()
+    n = f"<dt>Participants</dt><dd>{study.sessions.count() - 1} <small>"
+    assert "Being computed again" in page and "from the data of then" in page
+    assert n in first and n in page and ada.get(API).status_code == 202
+    assert (
+        "Being computed<" in ada.get(f"{PAGE}?coding=expected").content.decode()
+    )  # other choices: none stored
+    job_runner.run(Job.objects.exclude(state=Job.State.DONE).order_by("pk").first().pk)
+    page = ada.get(PAGE).content.decode()
+    assert "Being computed again" not in page and n not in page
