@@ -172,6 +172,13 @@ class StudySerializer(StrictModelSerializer[Experiment]):
             )
         return name
 
+    def validate_context_display(self, display: str) -> str:
+        """Only of imported judgments it may be unknown whether contexts were seen."""
+        is_imported = self.instance is not None and self.instance.origin == Experiment.Origin.IMPORTED
+        if display == Experiment.ContextDisplay.UNKNOWN and not is_imported:
+            raise serializers.ValidationError("Participants here either see contexts or do not.")
+        return display
+
     def validate_materials(self, materials: MaterialSet | None) -> MaterialSet | None:
         """Materials of strangers look as if they did not exist."""
         user = self.context["request"].user

@@ -55,3 +55,13 @@ def test_researchers_choose_on_the_settings_where_there_are_contexts(client):
     )
     study.refresh_from_db()
     assert (answer.status_code, study.context_display) == (302, "above")
+
+
+def test_the_api_sets_whether_contexts_are_shown(client):
+    client.force_login(cast.ada())
+    kind = {"content_type": "application/json"}
+    created = client.post("/api/v1/studies/", {"title": "New", "task": "likert"}, **kind)
+    assert (created.status_code, created.json()["context_display"]) == (201, "above")
+    address = f"/api/v1/studies/{created.json()['slug']}/"
+    assert client.patch(address, {"context_display": "hidden"}, **kind).json()["context_display"] == "hidden"
+    assert client.patch(address, {"context_display": "unknown"}, **kind).status_code in (400, 422)
