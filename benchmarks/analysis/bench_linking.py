@@ -3,8 +3,8 @@
 Run ``python -m benchmarks.analysis.bench_linking [STUDIES]``. Linking: ten pairs in each phenomenon; human
 scores follow log p − .6 log p_u + 2 per token (weight 2 a nat), with an SD of .4 between phenomena and .4
 between sentences. Abilities: people answer 20 or 60 pairs with difficulties N(0, 1); the fit takes their
-answers, and a model of ability 1.5 takes the test after the fit. The scale of the fit is that of its people, so
-that truth is standardized by their mean and SD (ddof 0).
+answers, and a model of ability 1.5 takes the test after the fit. The scale of the fit is that of its people,
+so that truth is standardized by their mean and SD (ddof 0).
 """
 
 import sys
