@@ -8,7 +8,9 @@ from typing import Any
 import pandas as pd
 
 from ..agreement.report import agreement_report
+from ..comparison.ceilings.responses import counted_judgments
 from ..comparison.criteria import Signs
+from ..comparison.in_depth.abilities import ability_scale
 from ..comparison.pairs import PairTable, pair_table
 from ..comparison.report import comparison_document
 from ..effects.five_analyses import FiveAnalyses, five_analyses
@@ -216,6 +218,16 @@ class Evidence:
         if self.report is not None or self.table is None:
             return self.report
         return comparison_document(self.table, signs=self.signs, deltas=self.deltas, seed=self.seed)
+
+    @cached_property
+    def abilities(self) -> Mapping[str, Any] | None:
+        """Rasch's scale of participants, models and pairs; None without judgments, pairs or scores."""
+        stored = ((self.report or {}).get("depth") or {}).get("abilities")
+        if stored is not None:
+            return dict(stored)
+        if self.table is None or self.judgments is None:
+            return None
+        return ability_scale(self.table, counted_judgments(self.kept))
 
     @property
     def ceiling(self) -> dict[float, float]:

@@ -15,6 +15,7 @@ from .charts.models import (
     leaderboard,
     learning_curves,
     paradigms,
+    wright_map,
 )
 from .charts.participants import (
     agreement_and_time,
@@ -52,6 +53,7 @@ MODULES = (
     magnitudes,
     ratings,
     learning_curves,
+    wright_map,
     sensitivity,
     specification_curve,
 )
@@ -88,7 +90,7 @@ GROUPS: dict[str, str] = {
         "sample": (arrivals, flow, sensitivity),
         "participants": (agreement_and_time, participants, conduct),
         "times": (response_times,),
-        "models": (paradigms, leaderboard, deltas, adc_curve, correlations, learning_curves),
+        "models": (paradigms, leaderboard, deltas, adc_curve, correlations, learning_curves, wright_map),
     }.items()
     for module in modules
     for drawing in module.DRAWINGS

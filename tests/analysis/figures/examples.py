@@ -104,6 +104,16 @@ def models(seed: int = 0) -> dict[str, pd.DataFrame]:
     return {"human": human, "pairs": pairs, "scores": pd.DataFrame({"sentence_id": good + bad, **noisy})}
 
 
+def pair_choices(seed: int = 0) -> pd.DataFrame:
+    """Give choices of people of different ability between the members of the pairs of :func:`models`."""
+    person, pair = (axis.ravel() for axis in np.indices((PEOPLE, 60)))
+    rng = np.random.default_rng(seed)
+    chance = 1 / (1 + np.exp(-rng.normal(0.5, 1, PEOPLE)[person] + rng.normal(0, 1, 60)[pair]))
+    names = {"participant": [f"q{k}" for k in person], "pair_id": [f"p{k}" for k in pair]}
+    value = (rng.random(len(pair)) < chance).astype(float)
+    return pd.DataFrame(names).assign(item=lambda rows: rows["pair_id"], value=value, task="forced_choice")
+
+
 def learning() -> pd.DataFrame:
     """Give accuracies of models of four sizes on two phenomena."""
     rows = [

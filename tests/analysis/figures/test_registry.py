@@ -43,6 +43,7 @@ def evidences():
             judgments=examples.ratings(), sequential=sequential_report(examples.ratings(), least=5)
         ),
         "models": Evidence(**examples.models(), learning=examples.learning(), basis="Release 1."),
+        "abilities": Evidence(**examples.models(), judgments=examples.pair_choices(), basis="Release 1."),
     }
 
 
@@ -126,3 +127,13 @@ def test_names_are_addresses_and_all_fourteen_numbers_occur():
 def test_an_unknown_name_suggests_a_near_one():
     with pytest.raises(UnknownName, match="items"):
         find_figure("item")
+
+
+def test_the_wright_map_of_a_stored_comparison_needs_no_judgments(evidences):
+    scale = evidences["abilities"].abilities
+    stored = Evidence(**examples.models(), report={"depth": {"abilities": scale}}, basis="Release 1.")
+    assert not FIGURES["wright-map"].lacking(stored)
+    assert draw("wright-map", stored).data.equals(draw("wright-map", evidences["abilities"]).data)
+    no_scale = {"status": "no_choices", "people": []}
+    unknown = Evidence(**examples.models(), report={"depth": {"abilities": no_scale}})
+    assert "No participant chose" in draw("wright-map", unknown).data["statement"].iloc[0]

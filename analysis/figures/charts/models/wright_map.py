@@ -3,7 +3,10 @@
 import altair as alt
 import pandas as pd
 
+from ....comparison.in_depth.abilities import REASONS
 from ....errors import NotEnoughData
+from ...drawing import Drawing
+from ...evidence import Evidence
 from ...theme import caption, layer_charts
 
 HEIGHT = 420
@@ -57,3 +60,33 @@ def wright_figure(frame: pd.DataFrame, *, note: str = "") -> alt.LayerChart:
         note,
     )
     return layer_charts([ticks, lines, dots], rows, height=HEIGHT, title=title)
+
+
+def _lacking(evidence: Evidence) -> str:
+    """Return why there is no scale; empty where there is one."""
+    if evidence.pairs is None or evidence.scores is None:
+        return "There are no scores of a model on minimal pairs."
+    if evidence.judgments is None and evidence.abilities is None:
+        return "There are no judgments yet."
+    return ""
+
+
+def _draw(evidence: Evidence) -> alt.LayerChart:
+    scale = evidence.abilities or {"status": "no_judgments"}
+    if not scale.get("people"):
+        raise NotEnoughData(REASONS.get(scale["status"], "no ability could be estimated."))
+    return wright_figure(wright_frame(dict(scale)), note=evidence.note)
+
+
+DRAWINGS = (
+    Drawing(
+        name="wright-map",
+        number=14,
+        title="Wright map",
+        shows="Abilities of participants and models beside difficulties of pairs, on one scale (Rasch)",
+        needs="choices between the members of minimal pairs or ratings of both, and scores of a model",
+        about="models",
+        lacking=_lacking,
+        draw=_draw,
+    ),
+)
