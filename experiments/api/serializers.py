@@ -1,7 +1,7 @@
 """Studies, materials and jobs as JSON."""
 
 import json
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -157,6 +157,8 @@ class StudySerializer(StrictModelSerializer[Experiment]):
 
     def get_version(self, study: Experiment) -> int | None:
         """Number of the newest version."""
+        if hasattr(study, "newest_version"):  # of a list, in one query
+            return cast("int | None", study.newest_version)
         version = study.current_version()
         return version.number if version else None
 

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, TypeVar, cast
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models import Count, OuterRef, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 from django.http import Http404
 from django_filters import rest_framework as filters
@@ -33,7 +33,15 @@ from experiments.api.serializers import (
     SentenceSerializer,
     StudySerializer,
 )
-from experiments.models import ApiToken, Experiment, Job, MaterialSet, MinimalPair, Sentence
+from experiments.models import (
+    ApiToken,
+    Experiment,
+    ExperimentVersion,
+    Job,
+    MaterialSet,
+    MinimalPair,
+    Sentence,
+)
 from experiments.pages.access import get_study
 from experiments.pages.jobs import visible_jobs
 from experiments.pages.materials.sets import delete_set, may_delete
@@ -107,7 +115,10 @@ class StudyViews(
 
     def get_queryset(self) -> QuerySet[Experiment]:
         """Studies of the caller."""
-        return Experiment.objects.visible_to(self.request.user).select_related("materials", "lab")
+        versions = ExperimentVersion.objects.filter(experiment=OuterRef("pk"), is_preview=False)
+        newest = Subquery(versions.order_by("-number").values("number")[:1])
+        studies = Experiment.objects.visible_to(self.request.user).select_related("materials", "lab")
+        return studies.annotate(newest_version=newest)
 
     def perform_create(self, serializer: BaseSerializer[Experiment]) -> None:
         """A draft with the caller as owner."""
@@ -246,7 +257,15 @@ class SentenceFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter 
 
 
 class OfOneSet(StrictView, generics.ListAPIView[Rows]):
-    """Rows of one material set."""
+    """Rows of one material set, read as columns: a list has thousands."""
+
+    columns: ClassVar[dict[str, Any]] = {}  # of the serializer, with their places
+
+    def list(self, request: Request, *args: object, **kwargs: object) -> Response:
+        """One page."""
+        rows = self.filter_queryset(self.get_queryset()).values_list(*self.columns.values())
+        page = self.paginate_queryset(rows) or []
+        return self.get_paginated_response([dict(zip(self.columns, row, strict=True)) for row in page])
 
     def of_set(self, rows: QuerySet[Rows]) -> QuerySet[Rows]:
         """The rows, or 404 for strangers."""
@@ -261,26 +280,45 @@ class OfOneSet(StrictView, generics.ListAPIView[Rows]):
 class PairViews(OfOneSet[MinimalPair]):
     """Minimal pairs in the order of their file."""
 
+    columns = {
+        "pair_id": "key",
+        "good_id": "good__key",
+        "bad_id": "bad__key",
+        "paradigm": Coalesce("paradigm__name", Value("")),
+        "phenomenon": Coalesce("paradigm__phenomenon__name", Value("")),
+        "sentence_good": "good__text",
+        "sentence_bad": "bad__text",
+        "discard": "discard",
+    }
     queryset = MinimalPair.objects.none()
     serializer_class = PairSerializer
     filterset_class = ParadigmFilter
 
     def get_queryset(self) -> QuerySet[MinimalPair]:
         """Pairs of the set."""
-        return self.of_set(MinimalPair.objects.select_related("good", "bad", "paradigm__phenomenon"))
+        return self.of_set(MinimalPair.objects.all())
 
 
 @extend_schema_view(get=extend_schema(summary="Sentences of a material set"))
 class SentenceViews(OfOneSet[Sentence]):
     """Sentences in the order of their file."""
 
+    columns = {
+        "sentence_id": "key",
+        "sentence": "text",
+        "item": "item__key",
+        "condition": "condition",
+        "paradigm": Coalesce("item__paradigm__name", Value("")),
+        "phenomenon": Coalesce("item__paradigm__phenomenon__name", Value("")),
+        "expected": "expected",
+    }
     queryset = Sentence.objects.none()
     serializer_class = SentenceSerializer
     filterset_class = SentenceFilter
 
     def get_queryset(self) -> QuerySet[Sentence]:
         """Sentences of the set."""
-        return self.of_set(Sentence.objects.select_related("item__paradigm__phenomenon"))
+        return self.of_set(Sentence.objects.all())
 
 
 @extend_schema_view(get=extend_schema(summary="State, progress and result of a job"))

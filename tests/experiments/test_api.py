@@ -1,6 +1,8 @@
 """Studies, materials and jobs over REST."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
 from experiments.api.serializers import StudySerializer
@@ -286,3 +288,17 @@ def test_api_document_names_the_files_of_forms(api):
         "file": 'form-data; name="file"; filename="scores.csv"',
         "models": 'form-data; name="models"; filename="models.csv"',
     }
+
+
+def test_lists_take_as_many_queries_for_many_rows_as_for_one(client):
+    client.force_login(cast.ada())
+    cast.study("first")
+    counts = []
+    for extra in ("", "second", "third"):
+        if extra:
+            cast.study(extra)
+        with CaptureQueriesContext(connection) as queries:
+            listed = client.get("/api/v1/studies/").json()
+        counts.append(len(queries))
+    assert listed["count"] == 3 and [row["version"] for row in listed["results"]] == [1, 1, 1]
+    assert counts[0] == counts[1] == counts[2]
