@@ -95,6 +95,7 @@ export class Layout {
     const key = `${full} ${getComputedStyle(sample).fontSize}`;
     if (this.#measured.has(key)) return this.#measured.get(key);
     const probe = make("span", { class: "probe", "aria-hidden": "true" });
+    setWidth(probe, full); // contexts within options are as wide as their sentences
     sample.parentElement.append(probe);
     const [widths, heights] = [new Map(), [0]];
     for (const trial of this.trials) {
