@@ -89,12 +89,11 @@ upgrade: ## Back up, take a version (VERSION=v0.2.0, VERSION=here), install, mig
 run: $(VENV)/.base ## Start web server and worker; print the URL and the login (PORT=8001)
 	@PORT="$(PORT)" $(BIN)/python -m config.run
 
-# One thread for each numerical library: with a process on every core, more threads wait for each other. One process more
-# than cores: a test that waits for a server or a worker leaves its core to the others.
+# One thread for each numerical library: with a process on every core, more threads wait for each other.
 # ARGS come last, so that -n 0 (one process, for --pdb), paths and -m replace the defaults.
 test: $(VENV)/.dev ## Run all tests but the browser's, in parallel (ARGS="tests/judgments -n 0"; ARGS="-m browser" needs a Chromium)
 	@export OPENBLAS_NUM_THREADS=$${OPENBLAS_NUM_THREADS:-1} OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1}; \
-	  $(BIN)/python -m pytest -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --dist worksteal -m "not browser" $(ARGS)
+	  $(BIN)/python -m pytest -n logical --dist worksteal -m "not browser" $(ARGS)
 
 lint: $(VENV)/.dev ## Check format, types, templates, migrations and the API document
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
