@@ -18,6 +18,7 @@ from analysis.exclusions.plan import Plan, Step, parse_plan
 from analysis.figures import Evidence, draw
 from analysis.figures.charts.judgments.magnitudes import magnitude_frame
 from analysis.figures.charts.judgments.scale_points import scale_point_frame
+from analysis.figures.charts.models.leaderboard import leaderboard_figure, leaderboard_frame
 from analysis.figures.charts.participants.conduct import longest_run
 from analysis.figures.charts.participants.flow import flow_frame
 from analysis.figures.charts.participants.response_times import plan_cuts
@@ -298,3 +299,18 @@ def test_sensitivity_repeats_the_headline_under_each_recipe(choice):
     overall = agreement_report(remaining_judgments(choice))["overall"]
     assert table.loc["both", "value"] == overall["individual_agreement"]
     assert table.loc["both", "ci_low"] < table.loc["both", "value"] < table.loc["both", "ci_high"]
+
+
+def test_a_leaderboard_says_which_models_have_an_interval():
+    board = leaderboard_frame([
+        {"kind": "model", "model": name, "blimp": 0.8, "blimp_low": low, "blimp_high": high}
+        for name, low, high in (("a", 0.7, 0.9), ("b", None, None))
+    ])  # fmt: skip
+    for models, said, silent in (
+        (board, ["Lines: 95", "Without an interval:"], []),
+        (board[:1], ["Lines: 95"], ["Without an interval"]),
+        (board[1:], ["Without an interval:"], ["Lines"]),
+    ):
+        subtitle = " ".join(leaderboard_figure(models, criterion="BLiMP").title["subtitle"])
+        assert all(words in subtitle for words in said), subtitle
+        assert not any(words in subtitle for words in silent), subtitle

@@ -87,9 +87,12 @@ def leaderboard_figure(
             ),
         )  # fmt: skip
         layers = [lines, *layers]
+    unbounded = len(visible) - len(bounded)
     title = caption(
         "Leaderboard",
-        f"{plural(len(models), 'model')} by {criterion}; lines: 95 % intervals over clusters of pairs.",
+        f"{plural(len(models), 'model')} by {criterion}.",
+        "Lines: 95 % intervals over clusters of pairs." if len(bounded) else "",
+        f"Without an interval: {plural(unbounded, 'model')}." if unbounded else "",
         "Chance: a model's own scores, permuted. Constant: one difference for every pair." if names else "",
         f"The first {MOST_DRAWN} are drawn." if len(models) > MOST_DRAWN else "",
         note,
