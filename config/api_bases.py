@@ -76,7 +76,7 @@ class StrictView(APIView):
 
     query_class: ClassVar[type[StrictSerializer] | None] = None
     may_be_early: ClassVar[bool] = False  # responds 409 while what it needs is computed
-    keeps_answers: ClassVar[bool] = True  # under idempotency keys; False where answers are a person's data
+    keeps_answers: ClassVar[bool] = True  # under idempotency keys; False for people's data and secret links
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Refuse unknown and repeated query parameters, and the body of a deletion."""
@@ -156,7 +156,7 @@ def answer_once(handler: Callable[..., Response], request: Request, *args: Any, 
     """
     keys: Any = apps.get_model("experiments", "RequestKey").objects
     key, fingerprint = checked_key(request.headers[KEY_HEADER]), request_fingerprint(request)
-    keys.expired().filter(user=request.user, key=key).delete()
+    keys.filter_expired().filter(user=request.user, key=key).delete()
     row, is_first = keys.get_or_create(user=request.user, key=key, defaults={"fingerprint": fingerprint})
     if not is_first:
         return stored_answer(row, fingerprint)

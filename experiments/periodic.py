@@ -34,4 +34,4 @@ def delete_expired_rows() -> None:
     SessionStore.clear_expired()
     database_cache.delete_expired()
     delivery.delete_old_deliveries()
-    RequestKey.objects.expired().delete()
+    RequestKey.objects.filter_expired().delete()

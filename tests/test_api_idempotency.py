@@ -96,3 +96,15 @@ def test_of_requests_at_once_one_runs():
     assert {answer.status_code for answer in answers} <= {201, 409}
     assert sum(answer.status_code == 201 and "Idempotency-Replayed" not in answer for answer in answers) == 1
     assert {answer.json()["code"] for answer in answers if answer.status_code == 409} <= {"in_progress"}
+
+
+def test_secret_links_are_not_stored_with_a_key():
+    study = cast.study("agreement")
+    for path, body in (
+        ("invitations/", {"email": "x@example.org", "role": "viewer"}),
+        ("review-links/", {"label": "Journal", "days": 9}),
+        ("links/", {"labels": ["lab-01"]}),
+    ):
+        answer = post(f"studies/agreement/{path}", body)
+        assert answer.status_code == 400 and "Idempotency-Key" in answer.content.decode(), path
+    assert not RequestKey.objects.exists() and not study.review_links.exists()

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from analysis.errors import BadInput
 from config.api_bases import StrictSerializer
 from config.api_schema import ErrorSerializer
-from experiments.api.serializers import ObjectField, PlainText
+from experiments.api.serializers import BIGGEST, ObjectField, PlainText
 from experiments.api.views import StudyAPIView
 from experiments.lists.balance_report import design_document
 from experiments.lists.build import get_design
@@ -31,8 +31,6 @@ from experiments.pages.design.rounds import (
 from experiments.pages.design.sample import leave_items_out, store_split
 from experiments.studies.history import design_values
 from experiments.studies.proposals import proposals
-
-BIGGEST = 2**31 - 1
 
 
 class ClaimSerializer(StrictSerializer):

@@ -1,6 +1,7 @@
 """Studies, materials and jobs as JSON."""
 
 import json
+from collections.abc import Set
 from typing import Any, TypeVar, cast
 
 from drf_spectacular.utils import extend_schema_field
@@ -19,6 +20,15 @@ from experiments.studies.wording import checked_texts
 from experiments.tasks.registry import shown_task, task_names
 
 Stored = TypeVar("Stored")
+BIGGEST = 2**31 - 1  # an integer of PostgreSQL
+
+
+def check_fields(sent: Set[str], needed: Set[str]) -> None:
+    """Raise ValidationError for what a decision needs and was not sent, and what it would not use."""
+    errors = {name: ["This is needed."] for name in needed - sent}
+    errors |= {name: ["This decision does not use it."] for name in sent - needed}
+    if errors:
+        raise serializers.ValidationError(errors)
 
 
 @extend_schema_field({"type": "array", "items": {"type": "object", "additionalProperties": True}})

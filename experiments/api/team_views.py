@@ -6,6 +6,7 @@ Members read what participants answered, so that changes need the scope ``people
 from typing import Any, cast
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import Count, QuerySet
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
@@ -16,7 +17,7 @@ from rest_framework.response import Response
 
 from config.api_bases import StrictModelSerializer, StrictSerializer
 from experiments.api.authentication import require_scope
-from experiments.api.serializers import PlainText, StudySerializer
+from experiments.api.serializers import BIGGEST, PlainText, StudySerializer
 from experiments.api.views import StudyAPIView
 from experiments.models import ApiToken, Experiment, Invitation, Lab, LabMembership, Membership, ReviewLink
 from experiments.pages.access import get_lab, get_study
@@ -27,7 +28,6 @@ from experiments.teams.members import Team, add_member, list_members, only_owner
 
 ROLES = dict([*Membership.Role.choices, *LabMembership.Role.choices])
 LONGEST_DAYS = 365  # of a link for reviewers
-MOST_MINOR = 2**31 - 1
 
 
 class TeamAPIView(StudyAPIView):
@@ -129,6 +129,7 @@ class MemberView(TeamAPIView):
 class InvitationAPIView(TeamAPIView):
     """Base of the views of invitations; only those who may change the team see them."""
 
+    keeps_answers = False
     queryset = Invitation.objects.none()
     serializer_class: Any = InvitationSerializer
 
@@ -215,6 +216,7 @@ class NewReviewLinkSerializer(StrictSerializer):
 class ReviewLinkViews(TeamAPIView, generics.ListAPIView[ReviewLink]):
     """Links for reviewers, for owners."""
 
+    keeps_answers = False
     queryset = ReviewLink.objects.none()
     serializer_class = ReviewLinkSerializer
 
@@ -275,7 +277,7 @@ class LabSerializer(StrictModelSerializer[Lab]):
 
     name = PlainText(max_length=120)
     payment_limits = serializers.DictField(
-        child=serializers.IntegerField(min_value=1, max_value=MOST_MINOR),
+        child=serializers.IntegerField(min_value=1, max_value=BIGGEST),
         required=False,
         help_text="Most for one payment in minor units, by currency; empty: no limit.",
     )
@@ -347,6 +349,7 @@ class LabView(LabAPIView):
     @extend_schema(
         summary="Rename a lab, or limit its payments", request=LabSerializer, responses=LabSerializer
     )
+    @transaction.atomic
     def patch(self, request: Request, slug: str) -> Response:
         """By managers; `payment_limits` needs the scope `money`."""
         lab, data = cast(Lab, self.team(changing=True)), self.validated_body(LabSerializer, partial=True)

@@ -14,7 +14,7 @@ KEPT = timedelta(hours=24)  # the answer of a key
 class RequestKeyQuerySet(models.QuerySet["RequestKey"]):
     """Named questions about keys."""
 
-    def expired(self) -> "RequestKeyQuerySet":
+    def filter_expired(self) -> "RequestKeyQuerySet":
         """Keys whose answers are not kept any longer."""
         return self.filter(created_at__lt=timezone.now() - KEPT)
 

@@ -16,10 +16,10 @@ from rest_framework.response import Response
 
 from analysis.errors import BadInput
 from config.api_bases import StrictModelSerializer, StrictSerializer
-from experiments.api.serializers import JobSerializer, PlainText
+from experiments.api.serializers import BIGGEST, JobSerializer, PlainText, check_fields
 from experiments.api.views import StudyAPIView
 from experiments.models import ApiToken, Campaign, PlatformAccount
-from judgments.api.participant_views import ChangedSerializer, IdsField, rows_of
+from judgments.api.participant_views import ChangedSerializer, IdsField, find_rows
 from judgments.models import PlatformCall, Submission
 from judgments.recruitment import campaigns, decisions, ledger
 from judgments.recruitment.credentials import is_simulated, usable_accounts
@@ -30,13 +30,12 @@ from judgments.recruitment.payments import LONGEST_REASON
 from judgments.recruitment.reconcile import reconcile_later
 from judgments.recruitment.recruiter import Level, get_recruiter
 
-MOST_MINOR = 2**31 - 1
 LONGEST_PARTICIPANT_TEXT = 5_000
 AMOUNT: dict[str, Any] = {
     "required": False,
     "allow_null": True,
     "min_value": 0,
-    "max_value": MOST_MINOR,
+    "max_value": BIGGEST,
     "help_text": "In minor units; null: no limit.",
 }
 ACTIONS = {
@@ -66,7 +65,7 @@ class CampaignSettings(StrictModelSerializer[Campaign]):
     """Settings of a campaign; of a published one, only its limits change."""
 
     places = serializers.IntegerField(required=False, min_value=1, max_value=100_000)
-    reward_minor = serializers.IntegerField(required=False, min_value=0, max_value=MOST_MINOR)
+    reward_minor = serializers.IntegerField(required=False, min_value=0, max_value=BIGGEST)
     estimated_minutes = serializers.IntegerField(required=False, min_value=1, max_value=1_440)
     maximum_minutes = serializers.IntegerField(
         required=False, allow_null=True, min_value=2, max_value=100_000, help_text="Null: the platform's."
@@ -278,7 +277,7 @@ class PublishRequest(StrictSerializer):
     total_minor = serializers.IntegerField(
         required=False,
         min_value=0,
-        max_value=MOST_MINOR,
+        max_value=BIGGEST,
         help_text="Total cost as in the checks; needed where the account spends money.",
     )
 
@@ -327,7 +326,7 @@ class PlacesRequest(StrictSerializer):
 
     n = serializers.IntegerField(min_value=1, max_value=100_000, help_text="Places to add.")
     places = serializers.IntegerField(
-        min_value=0, max_value=MOST_MINOR, help_text="Places now: where they have changed, none are added."
+        min_value=0, max_value=BIGGEST, help_text="Places now: where they have changed, none are added."
     )
 
 
@@ -430,10 +429,9 @@ class DecisionRequest(StrictSerializer):
         decision = attributes["decision"]
         needed = {"reject": {"category", "message"}, "request_return": {"message"}}.get(decision, set())
         sent = {"category", "message"} & attributes.keys()
-        if sent != needed or (decision == "undo" and attributes["reason"]):
-            errors = {name: ["This is needed."] for name in needed - sent}
-            errors |= {name: ["This decision does not use it."] for name in sent - needed}
-            raise serializers.ValidationError(errors or {"reason": ["This decision does not use it."]})
+        if decision == "undo" and attributes["reason"]:
+            sent.add("reason")
+        check_fields(sent, needed)
         return attributes
 
 
@@ -446,7 +444,9 @@ class DecisionsView(CampaignAPIView):
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """The number of those that waited for a decision; a rejection takes one submission at a time."""
         data, campaign = self.validated_body(DecisionRequest), self.campaign()
-        rows = rows_of(Submission.objects.filter(campaign=campaign), data["submissions"], field="submissions")
+        rows = find_rows(
+            Submission.objects.filter(campaign=campaign), data["submissions"], field="submissions"
+        )
         if data["decision"] == "reject" and len(data["submissions"]) > 1:
             raise serializers.ValidationError({"submissions": ["A rejection is decided for one person."]})
         return Response({"changed": self.decide(campaign, rows, data)})
@@ -495,7 +495,7 @@ class SendRequest(StrictSerializer):
 
     total_minor = serializers.IntegerField(
         min_value=0,
-        max_value=MOST_MINOR,
+        max_value=BIGGEST,
         help_text="As GET returned it; where it has changed, nothing is sent.",
     )
 

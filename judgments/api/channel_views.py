@@ -288,6 +288,7 @@ class LinksView(LinkAPIView):
     """Personal links."""
 
     change_scope = ApiToken.Scope.PEOPLE
+    keeps_answers = False
     serializer_class = LinksSerializer
 
     @extend_schema(summary="Sign personal links", request=LinksRequest, responses=LinksSerializer)

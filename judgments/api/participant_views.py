@@ -136,10 +136,10 @@ class PeopleAPIView(StudyAPIView):
 
     def people(self, study: Experiment, ids: list[int]) -> QuerySet[Participant]:
         """Participants of these ids; an id of another study is an error."""
-        return rows_of(Participant.objects.filter(experiment=study), ids, field="participants")
+        return find_rows(Participant.objects.filter(experiment=study), ids, field="participants")
 
 
-def rows_of(rows: QuerySet[Any], ids: list[int], *, field: str) -> QuerySet[Any]:
+def find_rows(rows: QuerySet[Any], ids: list[int], *, field: str) -> QuerySet[Any]:
     """The rows of these ids; raises ValidationError where one is missing."""
     if missing := set(ids) - set(rows.filter(pk__in=ids).values_list("pk", flat=True)):
         raise serializers.ValidationError({field: [f"The study has none of the id {min(missing)}."]})

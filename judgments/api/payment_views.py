@@ -11,14 +11,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from config.api_bases import StrictModelSerializer, StrictSerializer
-from experiments.api.serializers import PlainText
+from experiments.api.serializers import BIGGEST, PlainText, check_fields
 from experiments.api.views import StudyAPIView
 from experiments.models import ApiToken, Experiment
-from judgments.api.participant_views import ChangedSerializer, IdsField, rows_of
+from judgments.api.participant_views import ChangedSerializer, IdsField, find_rows
 from judgments.models import Payment, Session
 from judgments.recruitment import payments
 
-MOST_MINOR = 2**31 - 1
 APPROVE, BONUS, NOT_PAID, UNDO = "approve", "bonus", "not_paid", "undo"
 
 
@@ -66,7 +65,7 @@ class DecisionsRequest(StrictSerializer):
     sessions = IdsField(required=False)
     all = serializers.BooleanField(default=False, help_text="Approve all that are complete and undecided.")
     amount_minor = serializers.IntegerField(
-        required=False, min_value=1, max_value=MOST_MINOR, help_text="Of a bonus, in minor units."
+        required=False, min_value=1, max_value=BIGGEST, help_text="Of a bonus, in minor units."
     )
     reason = PlainText(
         required=False, default="", max_length=payments.LONGEST_REASON, help_text="Of a bonus, or of no pay."
@@ -96,7 +95,7 @@ class PaymentRequest(StrictSerializer):
 
     decision = serializers.ChoiceField([APPROVE, BONUS, NOT_PAID])
     amount_minor = serializers.IntegerField(
-        required=False, min_value=1, max_value=MOST_MINOR, help_text="In minor units."
+        required=False, min_value=1, max_value=BIGGEST, help_text="In minor units."
     )
     currency = serializers.RegexField("^[A-Z]{3}$", required=False, help_text="By default the study's.")
     reason = PlainText(required=False, default="", max_length=payments.LONGEST_REASON)
@@ -111,11 +110,7 @@ class PaymentRequest(StrictSerializer):
             BONUS: {"amount_minor", "key", "reason"},
             NOT_PAID: {"reason"},
         }[attributes["decision"]]
-        sent = {name for name in ("amount_minor", "key", "reason") if attributes.get(name)}
-        if sent != used:
-            errors = {name: ["This is needed."] for name in used - sent}
-            errors |= {name: ["This decision does not use it."] for name in sent - used}
-            raise serializers.ValidationError(errors)
+        check_fields({name for name in ("amount_minor", "key", "reason") if attributes.get(name)}, used)
         return attributes
 
 
@@ -152,7 +147,7 @@ class PaymentViews(PaymentAPIView, generics.ListAPIView[Payment]):
         study, data = self.study(), self.validated_body(DecisionsRequest)
         sessions = Session.objects.filter(experiment=study)
         if not data["all"]:
-            sessions = rows_of(sessions, data["sessions"], field="sessions")
+            sessions = find_rows(sessions, data["sessions"], field="sessions")
         return Response({"changed": self.decide(study, sessions, data)})
 
     def decide(self, study: Experiment, sessions: QuerySet[Session], data: dict[str, Any]) -> int:

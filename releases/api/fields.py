@@ -4,7 +4,6 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-BIGGEST = 2**31 - 1
 EXCLUDE = (
     "A plan's name, name@version, a comma list of steps, or none. Empty: the study's current exclusion plan."
 )

@@ -11,10 +11,10 @@ from rest_framework.response import Response
 
 from analysis.comparison.in_depth.models import METHODS
 from config.api_bases import StrictModelSerializer, StrictSerializer
-from experiments.api.serializers import PlainText
+from experiments.api.serializers import BIGGEST, PlainText
 from experiments.api.views import StudyAPIView
 from experiments.pages.access import get_study
-from releases.api.fields import BIGGEST, AnyObject
+from releases.api.fields import AnyObject
 from releases.api.serializers import RunSerializer
 from releases.api.views import find_ready
 from releases.models import ScoreShard, ScoringRun

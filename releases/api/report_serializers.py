@@ -6,9 +6,9 @@ from analysis.choices import INTERVAL_METHODS, TIES, TRANSFORMS, ZEROS
 from analysis.comparison.leaderboard import DEFAULT_SORT
 from analysis.multiple_tests import CORRECTIONS
 from config.api_bases import StrictSerializer
-from experiments.api.serializers import PlainText
+from experiments.api.serializers import BIGGEST, PlainText
 from experiments.lists.rounds import MOST_ROUNDS
-from releases.api.fields import BIGGEST, EXCLUDE, AnyObject
+from releases.api.fields import EXCLUDE, AnyObject
 
 
 class ExcludeChoices(StrictSerializer):

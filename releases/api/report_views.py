@@ -32,11 +32,10 @@ from analysis.power.report import Price, prospective_report
 from analysis.power.simulation import Noise
 from config.api_bases import StrictSerializer, StrictView
 from config.api_schema import ErrorSerializer
-from experiments.api.serializers import PlainText
+from experiments.api.serializers import BIGGEST, PlainText
 from experiments.lists.rounds import MOST_ROUNDS
 from experiments.models import Job
 from experiments.pages.access import get_study
-from releases.api.fields import BIGGEST
 from releases.api.report_serializers import (
     ExcludeChoices,
     correction_field,

@@ -9,9 +9,9 @@ from analysis.comparison.in_depth.models import METHODS
 from analysis.gold.formats.registry import FORMATS
 from analysis.scoring.orientation import SIGNS as ORIENTATIONS
 from config.api_bases import StrictModelSerializer, StrictSerializer
-from experiments.api.serializers import PlainText
+from experiments.api.serializers import BIGGEST, PlainText
 from experiments.models import Job
-from releases.api.fields import BIGGEST, AnyObject
+from releases.api.fields import AnyObject
 from releases.api.report_serializers import RuleChoices
 from releases.comparison.compare import SIGNS
 from releases.gold.describe import withdrawn_since

@@ -41,7 +41,7 @@ def add(request: HttpRequest, slug: str) -> HttpResponse:
         messages.error(request, f"There are {MOST_ROUNDS} further rounds already.")
         return redirect("study-design", slug)
     number = add_round(study, design, by=request.user)
-    return _stored(request, study, number, change="added")
+    return _redirect_to_rounds(request, study, number, change="added")
 
 
 def add_round(study: Experiment, design: Design, *, by: Any) -> int:
@@ -77,7 +77,7 @@ def change(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     if not form.is_valid():
         return _round_page(request, study, design, form)
     change_round(study, design, form, by=request.user)
-    return _stored(request, study, number, change="saved")
+    return _redirect_to_rounds(request, study, number, change="saved")
 
 
 def change_round(study: Experiment, design: Design, form: RoundForm, *, by: Any) -> None:
@@ -122,7 +122,7 @@ def remove(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     except BadInput as error:
         messages.error(request, str(error))
         return redirect("study-design", slug)
-    return _stored(request, study, number, change="taken away")
+    return _redirect_to_rounds(request, study, number, change="taken away")
 
 
 def remove_round(study: Experiment, design: Design, number: int, *, by: Any) -> None:
@@ -182,7 +182,7 @@ def store_rounds(
     design.save(update_fields=["rounds"])
 
 
-def _stored(request: HttpRequest, study: Experiment, number: int, *, change: str) -> HttpResponse:
+def _redirect_to_rounds(request: HttpRequest, study: Experiment, number: int, *, change: str) -> HttpResponse:
     messages.success(request, f"Round {number} is {change}.")
     place = "rounds" if change == "taken away" else f"round-{number}"
     return redirect(f"{reverse('study-design', args=[study.slug])}#{place}")
