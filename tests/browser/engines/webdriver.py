@@ -188,29 +188,33 @@ class Window:
 
     def click(self, selector: str, *, share: float = 0.5, pointer: str = "mouse") -> None:
         """Click, or tap, the first element of a selector, at a share of its width."""
-        x, y = self.until(
-            """(async () => {
+        for attempt in range(5):
+            x, y = self.until(
+                """(async () => {
                         const one = document.querySelector(arguments[0]);
                         if (!one) return null;
-                        const before = one.getBoundingClientRect().top;
                         one.scrollIntoView({ block: "nearest", behavior: "instant" });
+                        const before = one.getBoundingClientRect().top;
                         const frame = () => new Promise(requestAnimationFrame);
-                        // Firefox clicks on what is painted
-                        if (one.getBoundingClientRect().top !== before) await frame().then(frame);
+                        await frame().then(frame); // Firefox clicks on what is painted
                         const { x, y, width, height } = one.getBoundingClientRect();
                         const [left, top] = [x + arguments[1] * width, y + height / 2];
-                        return width && [Math.round(left), Math.round(top)] })()""",
-            selector,
-            share,
-        )
-        steps: list[dict[str, Any]] = [
-            {"type": "pointerMove", "x": x, "y": y, "duration": 0},
-            {"type": "pointerDown", "button": 0},
-            {"type": "pointerUp", "button": 0},
-        ]
-        self._perform(
-            {"type": "pointer", "id": pointer, "parameters": {"pointerType": pointer}, "actions": steps}
-        )
+                        return width && y === before && [Math.round(left), Math.round(top)] })()""",
+                selector,
+                share,
+            )
+            steps: list[dict[str, Any]] = [
+                {"type": "pointerMove", "x": x, "y": y, "duration": 0},
+                {"type": "pointerDown", "button": 0},
+                {"type": "pointerUp", "button": 0},
+            ]
+            mouse = {"type": "pointer", "id": pointer, "parameters": {"pointerType": pointer}}
+            try:
+                return self._perform({**mouse, "actions": steps})
+            except CommandError as error:
+                # The page moved the element out of the window meanwhile: nothing was pressed.
+                if "out of bounds" not in str(error) or attempt == 4:
+                    raise
 
     def choose_file(self, selector: str, path: Path) -> None:
         """Firefox: give a file to a field, as its dialog does."""
