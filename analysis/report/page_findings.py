@@ -427,6 +427,7 @@ def comparison_finding(report: dict[str, Any]) -> str:
     """Write the model whose differences follow human best, beside the ceiling.
 
     That they follow is said where the interval excludes 0; without an interval, the number of pairs is said.
+    Models without a score for pairs that others have are named apart: other pairs may be easier.
 
     Examples
     --------
@@ -438,11 +439,26 @@ def comparison_finding(report: dict[str, Any]) -> str:
     "Whether the differences of gpt2 follow people's is open: r = 0.73 (95 % CI −0.20 to 0.90)."
     >>> comparison_finding({**report, "models": [{**model, "intervals": {"pearson_r": [0.5, 0.9]}}]})
     "The differences of gpt2 follow people's: r = 0.73 (95 % CI 0.50 to 0.90)."
+    >>> other = {**model, "model": "bert", "pearson_r": 0.9, "pairs": 2}
+    >>> comparison_finding({**report, "models": [model, other]})[-84:]
+    'over 5 pairs, without an interval. Scored on fewer pairs and not counted here: bert.'
     """
-    rows = [row for row in report["models"] if row["pearson_r"] is not None]
+    rows, apart = _over_most_pairs([row for row in report["models"] if row["pearson_r"] is not None])
     if not rows:
-        judged = [row for row in report["models"] if row["blimp"] is not None]
-        return _pairs_right(max(judged, key=lambda row: float(row["blimp"]))) if judged else ""
+        judged, apart = _over_most_pairs([row for row in report["models"] if row["blimp"] is not None])
+        return _pairs_right(max(judged, key=lambda row: float(row["blimp"]))) + apart if judged else ""
+    return _correlation_finding(rows, report) + apart
+
+
+def _over_most_pairs(rows: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], str]:
+    """Return the models scored on the most pairs, and a sentence that names the others."""
+    most = max((row["pairs"] for row in rows), default=0)
+    fewer = [row["model"] for row in rows if row["pairs"] < most]
+    apart = f" Scored on fewer pairs and not counted here: {join_list(fewer)}." if fewer else ""
+    return [row for row in rows if row["pairs"] == most], apart
+
+
+def _correlation_finding(rows: list[dict[str, Any]], report: dict[str, Any]) -> str:
     best = max(rows, key=lambda row: float(row["pearson_r"]))
     corrected = best["intervals"].get("simultaneous")
     low, high = (corrected or best["intervals"])["pearson_r"] or (None, None)
@@ -496,7 +512,9 @@ def leaderboard_finding(rows: list[dict[str, Any]], key: str, title: str) -> str
     if n > 1 and low is not None:
         ranks = f"{low}" if low == high else f"{low} to {high}"
         rank = f"; its rank, corrected for {n} models, is {ranks}"
-    return f"{first['model']} is {of} by {title}: {decimal(first[key])}{ends}{beside}{rank}."
+    left_out = first.get("left_out")
+    over = f", over {plural(first['pairs'], 'pair')} ({left_out} without a score)" if left_out else ""
+    return f"{first['model']} is {of} by {title}: {decimal(first[key])}{ends}{over}{beside}{rank}."
 
 
 LINK_NAMES = {
@@ -530,19 +548,22 @@ def _correlations_finding(depth: dict[str, Any], report: dict[str, Any]) -> str:
     beside_people = [cell for cell in cells if PEOPLE in (cell["a"], cell["b"])]
     if not cells:
         return ""
-    best = max(beside_people or cells, key=lambda cell: float(cell["pearson_r"]))
+    best = max(beside_people or cells, key=lambda cell: (cell["n"], float(cell["pearson_r"])))
     r = f"r = {decimal(best['pearson_r'], 2)}{interval(best['ci_low'], best['ci_high'])}"
     if not beside_people:
         return f"The differences of {best['a']} and {best['b']} correlate most among the models: {r}."
     model = best["b"] if best["a"] == PEOPLE else best["a"]
-    among = f", the highest of {len(beside_people)} models" if len(beside_people) > 1 else ""
+    comparable = sum(cell["n"] == best["n"] for cell in beside_people)
+    among = f", the highest of {comparable} models" if comparable > 1 else ""
+    if comparable < len(beside_people):
+        among += f" with {plural(best['n'], 'pair')}"
     return f"The differences of {model} correlate with people's by {r}{among}."
 
 
 def _curves_finding(depth: dict[str, Any], report: dict[str, Any]) -> str:
     # PostgreSQL stores the keys of a document by their length, so their order says nothing.
     key = min(report["baselines"]["constant"]["adc"], key=float, default="")
-    rows = [row for row in report["models"] if row["adc"].get(key) is not None]
+    rows, apart = _over_most_pairs([row for row in report["models"] if row["adc"].get(key) is not None])
     if not rows:
         return ""
     best = max(rows, key=lambda row: float(row["adc"][key]))
@@ -558,7 +579,7 @@ def _curves_finding(depth: dict[str, Any], report: dict[str, Any]) -> str:
     )
     return (
         f"At δ = {key} the ADC of {best['model']} is {decimal(best['adc'][key])}"
-        f"{interval(low, high, digits=3)}{among}{'; ' if beside else ''}{beside}."
+        f"{interval(low, high, digits=3)}{among}{'; ' if beside else ''}{beside}.{apart}"
     )
 
 
