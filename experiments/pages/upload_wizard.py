@@ -26,7 +26,7 @@ from experiments.intake.previews import Preview, is_large
 from experiments.intake.uploads import discard_uploads, find_batch, list_quotas, local_copies
 from experiments.materials.encoding import CODECS, InferredEncoding
 from experiments.materials.readers.dataset_folders import dataset_names, is_dataset
-from experiments.materials.readers.spreadsheets import is_spreadsheet, sheet_names
+from experiments.materials.readers.spreadsheets import is_spreadsheet, sheet_labels
 from experiments.models import Job, Upload
 from experiments.operation.job_runner import retry
 from experiments.pages.access import AuthenticatedRequest
@@ -200,23 +200,23 @@ def sheet_field() -> forms.ChoiceField:
 
 def offer_sheets(form: forms.Form, uploads: Sequence[Upload]) -> None:
     """Offer the sheets of the uploaded spreadsheets and datasets; without a choice there is no such field."""
-    names: dict[str, None] = {}
+    labels: dict[str, str] = {}
     if any(is_spreadsheet(Path(upload.name)) or upload.name.lower().endswith(".zip") for upload in uploads):
         with local_copies(uploads) as paths:
             for path in paths:
                 try:
                     if is_dataset(path):
-                        names |= dict.fromkeys(dataset_names(path))
+                        labels |= {name: name for name in dataset_names(path)}
                     elif is_spreadsheet(path):
-                        names |= dict.fromkeys(sheet_names(path))
+                        labels |= sheet_labels(path)
                 except BadInput:
                     continue  # the preview explains what is wrong with the file
-    if len(names) < 2:
+    if len(labels) < 2:
         del form.fields["sheet"]
         return
     field = form.fields["sheet"]
     assert isinstance(field, forms.ChoiceField)
-    field.choices = [("", "the first with cells, or the default"), *((name, name) for name in names)]
+    field.choices = [("", "the first with cells, or the default"), *labels.items()]
 
 
 @dataclass(frozen=True)

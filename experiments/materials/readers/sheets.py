@@ -26,7 +26,7 @@ from experiments.materials.encoding import (
 from experiments.materials.readers.arrow_files import read_arrow
 from experiments.materials.readers.dataset_folders import dataset_files, is_dataset
 from experiments.materials.readers.json_text import NotJSON, parse_json
-from experiments.materials.readers.spreadsheets import is_spreadsheet, read_spreadsheet
+from experiments.materials.readers.spreadsheets import is_spreadsheet, name_other_sheets, read_spreadsheet
 
 SPLIT = "split"  # column of a dataset with several splits
 BATCH_BYTES = 100_000_000  # of a Parquet file, while its values are counted
@@ -79,7 +79,8 @@ def read_sheet(path: Path, *, encoding: Encoding = "", sheet: str = "", header_r
     else:
         table = _read_delimited(path, encoding, header_row)
     if table.frame.empty:
-        raise BadInput("the file has no rows.", file=path.name)
+        remedy = name_other_sheets(table.source.description)
+        raise BadInput("the file has no rows.", file=path.name, remedy=remedy)
     return table
 
 

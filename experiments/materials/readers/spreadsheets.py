@@ -3,10 +3,13 @@
 import contextlib
 import json
 import re
+import shlex
+import string
 import subprocess  # noqa: S404 - a program of our own
 import sys
 import zipfile
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +29,7 @@ from experiments.materials.delimited import (
 from experiments.materials.encoding import max_unpacked_bytes
 
 SUFFIXES = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+SHOWN_PLACES = 5  # cells named in a message
 PIECE = 1 << 20  # bytes unpacked at a time
 PROGRAM = str(Path(__file__).with_name("spreadsheet_cells.py"))
 # Bytes of memory of the process that reads a file: a filled cell takes 6 times its bytes in the file.
@@ -46,7 +50,7 @@ class Spreadsheet:
     sheet : str
         Its name.
     sheets : tuple of str
-        Names of all sheets.
+        Labels of all sheets, as :func:`sheet_labels` makes them.
     notes : tuple of str
         What was skipped, filled or converted.
     """
@@ -68,10 +72,20 @@ def is_spreadsheet(path: Path) -> bool:
     return path.suffix.lower() in SUFFIXES
 
 
-def sheet_names(path: Path) -> list[str]:
-    """Return the names of the sheets that are shown."""
-    names: list[str] = _read(path, names_only=True)[0]["shown"]
-    return names
+def sheet_labels(path: Path) -> dict[str, str]:
+    """Return the label of each sheet by its name; the hidden ones are last, and labelled so."""
+    return _labels(_read(path, names_only=True)[0])
+
+
+def _labels(document: dict[str, Any]) -> dict[str, str]:
+    hidden = {name: f"{name} (hidden)" for name in document["hidden"]}
+    return {name: name for name in document["shown"]} | hidden
+
+
+def name_other_sheets(description: str) -> str:
+    """Return a remedy for a table that is none, where its description names several sheets."""
+    several = description.startswith("spreadsheet, sheet ") and " of " in description
+    return f"This is the {description}; choose another (--sheet NAME)." if several else ""
 
 
 def first_cells(path: Path, *, sheet: str = "", n_rows: int) -> list[list[str]]:
@@ -90,7 +104,7 @@ def read_spreadsheet(
     document, n_bytes = _read(path, sheet=sheet)
     if "sheet" not in document:
         raise UnknownName("sheet", sheet, document["sheets"])
-    chosen, dates = document["sheet"], document["dates"]
+    chosen, labels = document["sheet"], _labels(document)
     if document.get("too_many"):
         n_rows, n_columns = document["last"]
         last_cell = f"{column_letters(n_columns)}{n_rows}"
@@ -101,8 +115,16 @@ def read_spreadsheet(
             file=path.name,
             place=f"sheet {chosen!r} up to cell {last_cell}",
         )
+    if not document["rows"] and document["hidden"] and not sheet:
+        names = document["hidden"]
+        raise BadInput(
+            f"the sheets that are shown are empty; hidden: {', '.join(map(repr, names))}.",
+            file=path.name,
+            remedy=f"Choose the one with the table (--sheet {shlex.quote(names[0])}).",
+        )
     if may_have_title:
         header_row = line_below_title(list(enumerate(document["rows"][:TOP_ROWS], start=1)))
+    _refuse_uncomputed(document, header_row, file=path.name)
     width = max(map(len, document["rows"]), default=0)
     rows = (
         (number, row + [""] * (width - len(row)))
@@ -112,18 +134,58 @@ def read_spreadsheet(
     body = rows_under_head(rows, file=path.name, n_bytes=n_bytes)
     n_notices = body.n_notices + max(0, header_row - 1)
     notes = [f"{plural(n_notices, 'row')} above the header skipped"] if n_notices else []
-    if dates:
-        verb = "is a date or time" if dates == 1 else "are dates or times"
-        notes.append(f"{plural(dates, 'cell')} {verb}; spreadsheets make them from text such as 2-3")
-    if filled := document.get("filled"):
-        notes.append(f"{plural(filled, 'cell')} of merged ranges filled with the range's value")
+    notes += _notes(document)
     frame = pd.DataFrame(
         body.cells,
         columns=column_names(body.header[1], path.name),
         index=pd.Index(body.lines, name="line", dtype="int64"),
         dtype=object,
     )
-    return Spreadsheet(frame, chosen, tuple(document["shown"]), tuple(notes))
+    return Spreadsheet(frame, chosen, tuple(labels.values()), tuple(notes))
+
+
+def _notes(document: dict[str, Any]) -> list[str]:
+    """Return what of the sheet was converted, filled or is not to be seen in the spreadsheet."""
+    notes = []
+    if dates := document["dates"]:
+        verb = "is a date or time" if dates == 1 else "are dates or times"
+        notes.append(f"{plural(dates, 'cell')} {verb}; spreadsheets make them from text such as 2-3")
+    if filled := document.get("filled"):
+        notes.append(f"{plural(filled, 'cell')} of merged ranges filled with the range's value")
+    if errors := document.get("errors"):
+        verb = "holds an error and is" if len(errors) == 1 else "hold errors and are"
+        places = _list_places([f"{place} {value}" for place, value in errors])
+        notes.append(f"{plural(len(errors), 'cell')} {verb} read as empty: {places}")
+    hidden = [
+        plural(document[f"hidden_{kind}s"], f"hidden {kind}")
+        for kind in ("row", "column")
+        if document.get(f"hidden_{kind}s")
+    ]
+    if hidden:
+        notes.append(f"{' and '.join(hidden)} read as well")
+    return notes
+
+
+def _refuse_uncomputed(document: dict[str, Any], header_row: int, *, file: str) -> None:
+    """Refuse formulas without a stored value from the header on: their cells would be read as empty."""
+    places = [
+        place
+        for place in document.get("uncomputed", ())
+        if int(place.lstrip(string.ascii_uppercase) or header_row) >= header_row
+    ]
+    if places:
+        has = "has a formula" if len(places) == 1 else "have formulas"
+        raise BadInput(
+            f"sheet {document['sheet']!r}: {plural(len(places), 'cell')} {has} without a stored value "
+            f"({_list_places(places)}).",
+            file=file,
+            remedy="Open the file in Excel or LibreOffice and save it, which computes and stores the values.",
+        )
+
+
+def _list_places(places: Sequence[str]) -> str:
+    more = f" and {len(places) - SHOWN_PLACES} more" if len(places) > SHOWN_PLACES else ""
+    return ", ".join(places[:SHOWN_PLACES]) + more
 
 
 def column_letters(number: int) -> str:

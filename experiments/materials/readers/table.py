@@ -33,6 +33,7 @@ from experiments.materials.markup import markup_attribute
 from experiments.materials.pairing import pair_conditions
 from experiments.materials.readers.layout import Split, arrange, sentence_columns
 from experiments.materials.readers.sheets import Sheet, read_sheet
+from experiments.materials.readers.spreadsheets import name_other_sheets
 from experiments.materials.schema import (
     ACCEPTABLE,
     COLUMN_USES,
@@ -199,8 +200,11 @@ def recognize_kind(sheet: Sheet, mapping: Mapping[str, str] | None) -> tuple[str
     error = MissingColumns(
         ["sentence (or good and bad, or good_id and bad_id)"], existing=names, file=sheet.file
     )
+    proposal = name_other_sheets(sheet.source.description)
     if near := near_columns(names, {"sentence": SENTENCE_FIELDS["sentence"]}).get("sentence"):
-        proposal = f"{' or '.join(near[:3])} may be the sentence: --map sentence={near[0]}."
+        nearest = f"{' or '.join(near[:3])} may be the sentence: --map sentence={near[0]}."
+        proposal = f"{nearest} {proposal}".strip()
+    if proposal:
         raise BadInput(error.message, file=sheet.file, remedy=f"{proposal} {error.remedy}")
     raise error
 

@@ -16,7 +16,7 @@ from experiments.materials.delimited import TOP_ROWS, UNNAMED, first_lines, line
 from experiments.materials.encoding import Encoding, read_text
 from experiments.materials.readers.dataset_folders import is_dataset
 from experiments.materials.readers.sheets import check_parquet, is_json, json_sheet, read_sheet
-from experiments.materials.readers.spreadsheets import is_spreadsheet, read_spreadsheet
+from experiments.materials.readers.spreadsheets import is_spreadsheet, name_other_sheets, read_spreadsheet
 from experiments.materials.readers.tool_files import (
     ToolFile,
     find_tool,
@@ -498,7 +498,8 @@ def judgments_from_rows(
 ) -> JudgmentFile:
     """Convert rows to judgments; ``clues`` are what the tool states about the answers."""
     rows = replace(rows, frame=select_rows(rows.frame, options.where, file=rows.file))
-    refuse_empty(rows.frame, file=rows.file, remedy="Give one judgment per row.")
+    remedy = f"Give one judgment per row. {name_other_sheets(rows.description)}".strip()
+    refuse_empty(rows.frame, file=rows.file, remedy=remedy)
     plain = {name: column for name, column in options.mapping.items() if name not in SEVERAL}
     names = list(map(str, rows.frame.columns))
     stated = {name: column for name, column in options.mapping.items() if name in STATED and column}
@@ -807,8 +808,8 @@ def _require(columns: Mapping[str, str], rows: Rows) -> None:
     if "value" in absent and columns.get("expected", "expected") != "expected":
         rated = columns["expected"]
         near.append(f"{rated!r} is taken for the intended status; if it is the answer: --map value={rated}.")
-    if " sheet " in rows.description and " of " in rows.description:
-        near.append(f"This is the {rows.description}; --sheet NAME reads another sheet.")
+    if other_sheets := name_other_sheets(rows.description):
+        near.append(other_sheets)
     if near:
         raise BadInput(error.message, file=file, remedy=f"{' '.join(near)} {error.remedy}")
     raise error

@@ -1,13 +1,14 @@
 """Small Excel and OpenDocument files, written part by part."""
 
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape
 
 Rows = Sequence[Sequence[str | float]]
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_HIDDEN = ' state="hidden"'
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 _TYPES = (
     f'<Types xmlns="{_PACKAGE}/content-types"><Default Extension="xml" ContentType="application/xml"/>'
@@ -17,10 +18,11 @@ _TYPES = (
 )
 
 
-def write_xlsx(path: Path, sheets: Mapping[str, Rows]) -> Path:
+def write_xlsx(path: Path, sheets: Mapping[str, Rows], *, hidden: Collection[str] = ()) -> Path:
     """Write sheets of text and numbers."""
     listed = "".join(
-        f'<sheet name="{escape(name)}" sheetId="{n}" r:id="r{n}"/>' for n, name in enumerate(sheets, 1)
+        f'<sheet name="{escape(name)}" sheetId="{n}" r:id="r{n}"{_HIDDEN if name in hidden else ""}/>'
+        for n, name in enumerate(sheets, 1)
     )
     parts = {
         "[Content_Types].xml": _TYPES,

@@ -11,7 +11,7 @@ from experiments.materials.encoding import decode
 from experiments.materials.readers import spreadsheets
 from experiments.materials.readers.detect import read_materials
 from experiments.materials.readers.sheets import read_sheet
-from experiments.materials.readers.spreadsheets import read_spreadsheet, sheet_names
+from experiments.materials.readers.spreadsheets import read_spreadsheet, sheet_labels
 from judgments.imports.readers import SourceOptions, read_judgments
 from judgments.imports.readers.pcibex import raw_lines
 from judgments.imports.readers.presets import raw_rows
@@ -53,7 +53,7 @@ def test_a_sheet_with_one_far_cell_is_refused_and_the_cell_is_named(tmp_path, ce
         read_materials([path])
     assert str(refusal.value).startswith(f"items.xlsx: {message}")
     assert "Delete the rows and columns" in str(refusal.value)
-    assert sheet_names(path) == ["Items"]
+    assert sheet_labels(path) == {"Items": "Items"}
 
 
 def test_an_open_document_that_repeats_a_row_without_end_ends_no_process_of_ours(tmp_path):

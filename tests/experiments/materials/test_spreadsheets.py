@@ -1,5 +1,7 @@
 """Excel and OpenDocument files: one sheet is a table, every cell as it is shown."""
 
+from pathlib import Path
+
 import pytest
 
 from analysis.errors import BadInput, UnknownName
@@ -13,6 +15,7 @@ ITEMS = [
     [1, "plural", "The keys “here” are mine.", 1],
     [1, "singular", "The keys is here.", 0],
 ]
+FILES = Path(__file__).parent / "files"  # names say which program wrote them
 WRITERS = {".xlsx": write_xlsx, ".ods": write_ods}
 
 
@@ -59,4 +62,35 @@ def test_what_is_no_spreadsheet_or_unpacks_to_too_much_is_refused(tmp_path, monk
     write_xlsx(path, {"Items": ITEMS})
     monkeypatch.setattr(encoding, "MAX_UNPACKED_BYTES", 100)
     with pytest.raises(BadInput, match="unpacks to .* MB, more than is read"):
+        read_materials([path])
+
+
+@pytest.mark.parametrize(
+    ("file", "cells"),
+    [
+        ("formulas-openpyxl-3.1.5.xlsx", r"2 cells have formulas .*\(D2, E5\)"),
+        ("formulas-xlsxwriter-3.3.1.xlsx", r"1 cell has a formula .*\(E4\)"),  # 0; E5 has its value
+    ],
+)
+def test_formulas_that_were_not_computed_are_named_by_cell(file, cells):
+    with pytest.raises(BadInput, match=f"{file}: sheet 'Ratings': {cells}.*Excel or LibreOffice and save"):
+        read_judgments(FILES / file, "table")
+    with pytest.raises(BadInput, match=cells):
+        read_materials([FILES / file])
+
+
+def test_hidden_sheets_are_named_and_can_be_chosen():
+    path = FILES / "hidden-openpyxl-3.1.5.xlsx"
+    for read in (lambda: read_judgments(path, "table"), lambda: read_materials([path])):
+        with pytest.raises(BadInput, match=r"of 3 \(Read me, Ratings \(hidden\), Empty \(hidden\)\)"):
+            read()
+    read = read_judgments(path, "table", options=SourceOptions(sheet="Ratings"))
+    assert len(read.judgments) == 8
+    assert "1 cell holds an error and is read as empty: E4 #N/A" in read.notes
+    assert "1 hidden row and 1 hidden column read as well" in read.notes
+
+
+def test_a_hidden_sheet_is_never_read_in_place_of_empty_ones(tmp_path):
+    path = write_xlsx(tmp_path / "items.xlsx", {"Sheet1": [], "Items": ITEMS}, hidden={"Items"})
+    with pytest.raises(BadInput, match="that are shown are empty; hidden: 'Items'.*--sheet Items"):
         read_materials([path])

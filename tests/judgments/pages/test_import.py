@@ -2,6 +2,7 @@
 
 import json
 import uuid
+from pathlib import Path
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -216,3 +217,12 @@ def test_questions_about_a_file_without_a_table_follow_one_another(ada):
         ada.post(address, {**form, field: choice, "action": "again"})
     report = ada.get(address).context["report"]
     assert report["columns"]["condition"] == "number" and report["creates_materials"]["items"] == 2
+
+
+def test_a_hidden_sheet_is_offered_on_the_page(ada):
+    file = Path(__file__).parents[2] / "experiments/materials/files/hidden-openpyxl-3.1.5.xlsx"
+    address = send(ada, file.read_bytes(), name=file.name).url
+    page = ada.get(address)
+    assert ("Ratings", "Ratings (hidden)") in page.context["form"].fields["sheet"].choices
+    chosen = {"experiment": "Ratings", "format": "table", "sheet": "Ratings", "action": "again"}
+    assert ada.post(address, chosen, follow=True).context["report"]["judgments"] == 8

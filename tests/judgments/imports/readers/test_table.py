@@ -333,7 +333,9 @@ def test_parts_of_a_nested_answer_are_columns_of_which_one_is_chosen(tmp_path):
 def test_other_sheets_are_named_where_the_first_has_no_judgments(tmp_path):
     rows = [["participant", "item", "value"], ["p1", "i1", 5]]
     path = write_xlsx(tmp_path / "book.xlsx", {"notes": [["Read me"], ["first"]], "data": rows})
-    with pytest.raises(BadInput, match=r"sheet 'notes' of 2 \(notes, data\); --sheet NAME reads another"):
+    with pytest.raises(
+        BadInput, match=r"sheet 'notes' of 2 \(notes, data\); choose another \(--sheet NAME\)"
+    ):
         read(path)
     assert read(path, sheet="data").counts["answered"] == 1
 
