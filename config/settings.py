@@ -138,6 +138,7 @@ PDF_FONTS = env_list("PDF_FONTS", [])
 # Models scored here: where they lie, which addresses pages offer, and the workers' kinds of device.
 MODELS_DIR = Path(env_str("MODELS_DIR") or VAR / "models")
 MODEL_URIS = env_list("MODEL_URIS", [])
+PAPERS_DATA = Path(env_str("PAPERS_DATA") or VAR / "papers")
 SCORING_DEVICES = env_list("SCORING_DEVICES", ["cpu"])
 SCORING_THREADS = env_int("SCORING_THREADS", 0)
 SHARD_SENTENCES = env_int("SHARD_SENTENCES", 2_000)

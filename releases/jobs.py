@@ -17,6 +17,7 @@ from releases.demo.make import make_demo
 from releases.gold.freeze import BUILD, finish_release, freeze
 from releases.material_frames import pair_frame, score_table
 from releases.models import Comparison, Release, ScoringRun
+from releases.papers.request import REPRODUCE, run_reproduction
 from releases.publishing.publish import PUBLISH, publication_failed, run_publication
 from releases.reports.report_cache import REPORT, compute_and_store
 from releases.scoring.cost import COST, compute_cost
@@ -144,6 +145,12 @@ def compute_report(run: Run) -> None:
 def make_study_report(run: Run) -> None:
     """Build one study report and its replication package."""
     run_report(run)
+
+
+@job(REPRODUCE)
+def reproduce_paper(run: Run) -> None:
+    """Build the document of one paper."""
+    run_reproduction(run)
 
 
 @job(CHECK)

@@ -6,6 +6,7 @@ from releases.views import (
     deviations,
     downloads,
     figures,
+    papers,
     publications,
     releases,
     review_pages,
@@ -32,6 +33,8 @@ from releases.views.results import (
 S = "studies/<slug:slug>/"
 
 urlpatterns = [
+    path("reproduce/", papers.papers, name="papers"),
+    path("reproduce/<int:number>/<str:name>", papers.file, name="paper-file"),
     path("studies/new/template/", study_templates.create, name="study-from-template"),
     path(f"{S}template.obelus.yaml", study_templates.export, name="study-template"),
     path("shared/<str:token>/", review_pages.overview, name="shared"),

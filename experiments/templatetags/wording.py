@@ -24,6 +24,7 @@ WORDS = {
     "releases.demo": "Demo",
     "releases.publish": "Publication of a release",
     "releases.report": "Numbers of a page",
+    "releases.reproduce": "Reproduction of a paper",
     "releases.score": "Scoring of sentences",
     "releases.scoring_cost": "Cost of scoring",
     "releases.study_report": "Report",

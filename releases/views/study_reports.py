@@ -18,6 +18,7 @@ MEDIA_TYPES = {
     "pdf": "application/pdf",
     "json": "application/json",
     "zip": "application/zip",
+    "csv": "text/csv; charset=utf-8",
 }
 
 
@@ -60,15 +61,20 @@ def file(request: HttpRequest, study: Experiment, *, number: int, name: str) -> 
 
 
 def file_answer(study: Experiment, report: StoredReport | None, name: str) -> HttpResponse:
-    """A file as a download, with a strict policy of its own, because the report has inline styles."""
+    """A file of a report as a download."""
     if (
         report is None
         or not report.is_ready
         or name not in {listed_file["path"] for listed_file in report.files}
     ):
         raise Http404("no such file of a report")
-    response = HttpResponse(report.read(name), content_type=MEDIA_TYPES[name.rpartition(".")[2]])
-    response["Content-Disposition"] = f'attachment; filename="{study.slug}-{name}"'
+    return document_answer(report.read(name), name, filename=f"{study.slug}-{name}")
+
+
+def document_answer(content: bytes, name: str, *, filename: str) -> HttpResponse:
+    """A file as a download, with a strict policy of its own, because documents have inline styles."""
+    response = HttpResponse(content, content_type=MEDIA_TYPES[name.rpartition(".")[2]])
+    response["Content-Disposition"] = f'attachment; filename="{filename}"'
     # Styles are part of the file, which is also read without a server. Nothing runs in a sandbox, and a style
     # can request nothing where all sources are denied.
     response["Content-Security-Policy"] = (

@@ -66,6 +66,7 @@ NOT_RUN: dict[str | tuple[str, str], str] = {
     "docs/how-to/operate.md": "backs up and restores a server: tests/experiments/operation",
     "docs/how-to/privacy.md": "needs the id of a participant: tests/judgments/privacy",
     "docs/how-to/train-models.md": "trains for hours: tests/analysis/training",
+    "docs/how-to/reproduce.md": "needs data of papers: tests/releases/papers",
     "docs/how-to/treebank-pairs.md": "needs a treebank: tests/experiments/generation",
     "docs/how-to/compare-models.md": "trains a transformer (torch), takes scores made elsewhere",
     "docs/how-to/open-releases.md": "opens a release in other tools: test_opened_elsewhere.py",
