@@ -19,6 +19,8 @@ NODES = 1024
 _BISECTIONS = 45
 # An end this close to 0 or 1 is reported as 0 or 1.
 _ZERO = 1e-12
+# Log evidence is infinite at 0 and 1; the search for a root needs finite values.
+_CLIP = 1e6
 
 
 def mixture_evidence(
@@ -218,14 +220,15 @@ def anytime_mean_interval(
     values = np.asarray(shares, dtype=np.float64)
     if not values.size:
         return 0.0, 1.0
-    limit, ends = -np.log1p(-confidence), []
+    limit, mean = -np.log1p(-confidence), float(values.mean())
+    inner = min(max(mean, _ZERO), 1 - _ZERO)
+
+    def excess(doubted: float) -> float:
+        return float(np.clip(share_evidence(values, doubted, nodes=nodes) - limit, -_CLIP, _CLIP))
+
+    ends = []
     for far in (0.0, 1.0):
-        outer, inner = far, float(values.mean())
-        for _ in range(_BISECTIONS if inner != far else 0):
-            middle = (outer + inner) / 2
-            if share_evidence(values, middle, nodes=nodes) < limit:
-                inner = middle
-            else:
-                outer = middle
-        ends.append(far if abs(inner - far) < _ZERO else inner)
+        near = abs(far - _ZERO)
+        reaches = abs(mean - far) < _ZERO or excess(near) < 0
+        ends.append(far if reaches else float(scipy.optimize.brentq(excess, near, inner, xtol=1e-13)))
     return ends[0], ends[1]
