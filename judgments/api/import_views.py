@@ -25,6 +25,7 @@ from experiments.materials.encoding import CODECS
 from experiments.models import ApiToken, Job, MaterialSet, Upload
 from judgments.imports.jobs import PURPOSE, import_later, read_or_job, recognize
 from judgments.imports.readers.cells import TASKS
+from judgments.imports.readers.materials import SPELLINGS
 from judgments.imports.readers.table import TABLE_FIELDS
 from judgments.imports.repeats import REPEATS
 from judgments.pages.import_views import find_lab, format_names
@@ -61,6 +62,9 @@ class JudgmentReadingRequest(StrictSerializer):
     )
     task = serializers.ChoiceField(["", *TASKS], required=False, help_text="Empty: detected.")
     repeats = serializers.ChoiceField(["", *REPEATS], required=False)
+    spelling = serializers.ChoiceField(
+        ["", *SPELLINGS], required=False, help_text="Which of several texts of one sentence is stored."
+    )
     keep_names = serializers.BooleanField(required=False, help_text="Ids that may be names are codes.")
     missing = PlainText(
         max_length=500, help_text="Answers that stand for none, such as `99 -99`.", **OPTIONAL

@@ -132,6 +132,7 @@ def prepare_upload(
         materials=_materials(upload.owner, chosen.get("materials")),
         among=editable_studies(upload.owner),
         repeats=chosen.get("repeats") or "",
+        spelling=chosen.get("spelling") or "",
         language=chosen.get("language") or "",
         keep_names=bool(chosen.get("keep_names")),
     )

@@ -111,14 +111,16 @@ def prepare(
     materials: MaterialSet | None = None,
     among: QuerySet[Experiment] | None = None,
     repeats: str = "",
+    spelling: str = "",
     language: str = "",
     keep_names: bool = False,
 ) -> Prepared:
     """Match a file with its materials and with stored sessions, without writing.
 
     The study is searched ``among`` the given ones (all by default); one that does not exist will be created.
-    ``repeats`` is a rule of :data:`judgments.imports.repeats.REPEATS`; with ``keep_names`` ids that may be
-    names are codes.
+    ``repeats`` is a rule of :data:`judgments.imports.repeats.REPEATS`, ``spelling`` one of
+    :data:`judgments.imports.readers.materials.SPELLINGS`; with ``keep_names`` ids that may be names are
+    codes.
     """
     title, study = _study(experiment, among)
     refuse_control_characters(read)
@@ -130,7 +132,7 @@ def prepare(
     if materials is not None:
         read = match(read, materials)
     else:
-        read, own_materials = create_materials(read)
+        read, own_materials = create_materials(read, spelling=spelling)
         report = check(own_materials)
         refuse_errors(report)
     read = warn_of_inversion(resolve_repeats(read, rule=repeats), materials)

@@ -33,6 +33,7 @@ from experiments.studies.languages import tag_named
 from judgments.imports.jobs import PURPOSE, describe_reading, import_later, read_or_job, recognize
 from judgments.imports.readers import FORMATS
 from judgments.imports.readers.cells import TASKS
+from judgments.imports.readers.materials import SPELLINGS
 from judgments.imports.readers.presets import PRESETS
 from judgments.imports.readers.registry import format_labels
 from judgments.imports.readers.table import OPTIONS, OWN_FIELDS, SEVERAL, STATED, TABLE_FIELDS
@@ -132,6 +133,12 @@ class PreviewForm(ReadingForm):
         required=False,
         help_text="A participant counts once for a sentence, whatever you choose: the mean rating, the more "
         "frequent choice.",
+    )
+    spelling = forms.ChoiceField(
+        label="Several texts of one sentence",
+        choices=[("", "refuse them"), *SPELLINGS.items()],
+        required=False,
+        help_text="Where a spelling was corrected during the study. Judgments keep the text that was shown.",
     )
     keep_names = forms.ChoiceField(
         label="Names of participants",

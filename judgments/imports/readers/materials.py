@@ -1,10 +1,13 @@
 """Material set from the sentences of a judgment file."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from difflib import SequenceMatcher
+from typing import Any
 
 import pandas as pd
 
-from analysis.errors import BadInput
+from analysis.errors import BadInput, UnknownName
 from analysis.text import plural
 from experiments.materials.checks import normalize_text
 from experiments.materials.collection import Materials, Source, pair_frame, sentence_frame
@@ -16,11 +19,17 @@ from judgments.imports.readers.base import ATTRIBUTE, JudgmentFile
 
 #: Kinds of trial whose sentences are materials; practice, catch and anchor trials keep theirs with the trial.
 OF_MATERIALS = ("target", "filler")
-MAX_NAMED = 5
+MAX_NAMED, MAX_SPELLINGS = 5, 20
+#: Which of the texts of one sentence is stored → its meaning, for the command and the page.
+SPELLINGS = {"frequent": "Take the most frequent", "last": "Take the last"}
+SIMILAR = 0.8  # share of characters that two spellings of one sentence have in common at least
 
 
-def create_materials(read: JudgmentFile) -> tuple[JudgmentFile, Materials]:
+def create_materials(read: JudgmentFile, *, spelling: str = "") -> tuple[JudgmentFile, Materials]:
     """Create materials from the sentences of a file, and add their ids to its judgments.
+
+    ``spelling`` is a rule of :data:`SPELLINGS` for sentences whose spelling was corrected during the study;
+    the judgments keep the text that was shown.
 
     Notes
     -----
@@ -31,17 +40,26 @@ def create_materials(read: JudgmentFile) -> tuple[JudgmentFile, Materials]:
     in_materials = read.judgments["kind"].isin(OF_MATERIALS)
     read = _with_expected_conditions(read, in_materials)
     trials = read.judgments if in_materials.all() else read.judgments[in_materials]
-    labelled = (
-        _named_pairs(trials, read.file) if read.task == "forced_choice" else _named_sentences(trials, read)
-    )
+    is_of_pairs = read.task == "forced_choice"
+    labelled = _named_pairs(trials, read.file) if is_of_pairs else _named_sentences(trials, read)
+    findings: list[Finding] = []
+    if spelling:
+        name, texts = (
+            ("pair_id", ("good_text", "bad_text")) if is_of_pairs else ("sentence_id", ("text", "context"))
+        )
+        labelled, findings = _with_one_spelling(labelled, name, texts, rule=spelling, file=read.file)
+    if is_of_pairs:
+        _refuse_two_wordings(labelled, read.file)
+    else:
+        labelled = _apart_by_text(labelled, read.file)
     names = {}
     for column in ("item", "sentence_id", "pair_id", "good_id", "bad_id"):
         cells = read.judgments[column].to_numpy(dtype=object, copy=True)
         cells[in_materials.to_numpy()] = labelled[column].to_numpy(dtype=object)
         names[column] = pd.Series(cells, index=in_materials.index, dtype=object, copy=False)
     judgments = read.judgments.assign(**names)
-    materials = _of_pairs(labelled, read) if read.task == "forced_choice" else _of_sentences(labelled, read)
-    return replace(read, judgments=judgments), materials
+    materials = _of_pairs(labelled, read) if is_of_pairs else _of_sentences(labelled, read)
+    return replace(read, judgments=judgments), replace(materials, findings=(*materials.findings, *findings))
 
 
 def _with_expected_conditions(read: JudgmentFile, in_materials: "pd.Series[bool]") -> JudgmentFile:
@@ -79,14 +97,12 @@ def _named_pairs(trials: pd.DataFrame, file: str) -> pd.DataFrame:
     if nameless.any():
         _refuse_without_text(trials[nameless], file)
         pair = pair.where(~nameless, content.map(_number_pairs(trials[nameless])))
-    labelled = trials.assign(
+    return trials.assign(
         pair_id=pair,
         item=trials["item"].where(trials["item"] != "", pair),
         good_id=trials["good_id"].where(trials["good_id"] != "", pair + ":good"),
         bad_id=trials["bad_id"].where(trials["bad_id"] != "", pair + ":bad"),
     )
-    _refuse_two_wordings(labelled.assign(content=content), file)
-    return labelled
 
 
 def _refuse_without_text(trials: pd.DataFrame, file: str) -> None:
@@ -111,7 +127,7 @@ def _number_pairs(trials: pd.DataFrame) -> dict[str, str]:
 
 
 def _refuse_two_wordings(pairs: pd.DataFrame, file: str) -> None:
-    wordings = pairs.drop_duplicates(["pair_id", "content"])
+    wordings = pairs.drop_duplicates(["pair_id", "paradigm", "good_text", "bad_text"])
     repeated = wordings[wordings["pair_id"].duplicated()]
     if len(repeated):
         raise BadInput(
@@ -119,7 +135,8 @@ def _refuse_two_wordings(pairs: pd.DataFrame, file: str) -> None:
             f"{_list_names(repeated['pair_id'])}; further wordings in {list_rows(repeated['row'])}.",
             file=file,
             row=int(repeated["row"].iloc[0]),
-            remedy="Give each pair a pair_id of its own, or join columns: --map pair_id=phenomenon+item.",
+            remedy="Give each pair a pair_id of its own, or join columns: --map pair_id=phenomenon+item. "
+            f"Or {_SPELLING_REMEDY}",
         )
 
 
@@ -191,8 +208,7 @@ def _named_sentences(trials: pd.DataFrame, read: JudgmentFile) -> pd.DataFrame:
     several = item.map(trials["condition"].groupby(item).nunique()) > 1
     labels = item.where(~several, item + ":" + trials["condition"])
     sentence = _apart_by_group(trials, trials["sentence_id"]).where(trials["sentence_id"] != "", labels)
-    trials = trials.assign(stated_item=stated_item)
-    return _apart_by_text(trials.assign(item=item, sentence_id=sentence), file)
+    return trials.assign(stated_item=stated_item, item=item, sentence_id=sentence)
 
 
 class OpenFactor(BadInput):
@@ -270,12 +286,67 @@ def _apart_by_group(trials: pd.DataFrame, item: pd.Series) -> pd.Series:
     return item
 
 
+_SPELLING_REMEDY = "--spelling frequent, or last, where only a spelling was corrected."
+
+
+def _with_one_spelling(
+    trials: pd.DataFrame, name: str, columns: Sequence[str], *, rule: str, file: str
+) -> tuple[pd.DataFrame, list[Finding]]:
+    """Give the trials of a sentence (or pair) one of its similar texts, and name what was replaced.
+
+    ``frequent`` takes the text of most rows, of equally frequent ones the last.
+    """
+    if rule not in SPELLINGS:
+        raise UnknownName("rule for spellings", rule, list(SPELLINGS))
+    ids, rows, messages = [], [], []
+    for column in columns:
+        texts = trials[["row"]].assign(stimulus=trials[name], text=trials[column])
+        texts["wording"] = _normalized(texts["text"])
+        taken = {}
+        for chosen, other in _spellings(texts[texts["wording"] != ""], rule):
+            taken[other.stimulus, other.wording] = chosen.text
+            ids.append(other.stimulus)
+            rows.append(other.row)
+            messages.append(
+                f"{chosen.wording!r} ({plural(chosen.n, 'row')}) in place of {other.wording!r} "
+                f"({plural(other.n, 'row')})"
+            )
+        keys = zip(texts["stimulus"], texts["wording"], strict=True)
+        replaced = [taken.get(key, text) for key, text in zip(keys, texts["text"], strict=True)]
+        trials = trials.assign(**{column: replaced})
+    if not ids:
+        return trials, []
+    more = f" and {len(ids) - MAX_SPELLINGS} more" if len(ids) > MAX_SPELLINGS else ""
+    message = (
+        f"of several spellings one is stored ({list_rows(rows)}): "
+        f"{'; '.join(messages[:MAX_SPELLINGS])}{more}. Judgments keep the text that was shown."
+    )
+    return trials, [Finding("warning", "spelling", message, file, ids=tuple(dict.fromkeys(ids)))]
+
+
+def _spellings(rows: pd.DataFrame, rule: str) -> Iterator[tuple[Any, Any]]:
+    """Yield the text that is chosen of a sentence with several, and each other one that resembles it."""
+    wordings = rows.groupby(["stimulus", "wording"], sort=False).agg(
+        text=("text", "first"), n=("row", "size"), row=("row", "first"), last=("row", "last")
+    )
+    wordings = wordings.sort_values(["n", "last"] if rule == "frequent" else "last").reset_index()
+    for _, texts in wordings[wordings["stimulus"].duplicated(keep=False)].groupby("stimulus", sort=False):
+        *others, chosen = texts.itertuples(index=False)
+        for other in others:
+            if SequenceMatcher(None, str(other.wording), str(chosen.wording)).ratio() >= SIMILAR:
+                yield chosen, other
+
+
+def _normalized(texts: "pd.Series[str]") -> "pd.Series[str]":
+    return texts.map({text: normalize_text(text).strip() for text in texts.unique()})
+
+
 def _apart_by_text(trials: pd.DataFrame, file: str) -> pd.DataFrame:
     """Number the texts of a sentence with several, as items of their own; refuse where items have conditions.
 
     With several conditions nothing says which texts belong together.
     """
-    text = trials["text"].map({text: normalize_text(text).strip() for text in trials["text"].unique()})
+    text = _normalized(trials["text"])
     has_text = text != ""
     wordings = pd.DataFrame({"sentence": trials["sentence_id"], "text": text})[has_text].drop_duplicates()
     number = wordings.groupby("sentence", sort=False).cumcount() + 1
@@ -293,7 +364,7 @@ def _apart_by_text(trials: pd.DataFrame, file: str) -> pd.DataFrame:
             f"texts: {_list_names(names)}; they are in {list_rows(trials.loc[in_conditions, 'row'])}.",
             file=file,
             row=int(trials.loc[in_conditions, "row"].iloc[0]),
-            remedy=f"If {' and '.join(two)} are one sentence, correct its spelling; else map what tells "
+            remedy=f"If {' and '.join(two)} are one sentence: {_SPELLING_REMEDY} Else map what tells "
             "them apart: --map item=phenomenon+item, or sentence_id.",
         )
     numbers = dict(zip(wordings["sentence"] + "\0" + wordings["text"], number.astype(str), strict=True))
@@ -384,7 +455,8 @@ def _findings(trials: pd.DataFrame, first: pd.DataFrame, file: str) -> list[Find
         names = ", ".join(repr(name) for name in rows["item"])
         message = (
             f"item {item!r} stands for different sentences of one condition, or for several paradigms: "
-            f"they are told apart as {names}."
+            f"they are told apart as {names}. If their texts are spellings of one sentence: "
+            "--spelling frequent, or last."
         )
         ids = tuple(rows["item"])
         findings.append(Finding("warning", "told_apart", message, file, int(rows["row"].iloc[0]), ids))

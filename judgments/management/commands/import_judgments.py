@@ -12,6 +12,7 @@ from config.commands import ContractCommand
 from experiments.materials.readers.tool_files import find_tool
 from experiments.studies.creation import find_materials, find_user
 from judgments.imports.readers import SourceOptions, read_judgments
+from judgments.imports.readers.materials import SPELLINGS
 from judgments.imports.readers.presets import PRESETS, recognized_format
 from judgments.imports.readers.prolific import (
     DemographicExport,
@@ -108,6 +109,13 @@ class Command(ContractCommand):
             f"{', '.join(REPEATS)} (default: number, with a warning)",
         )
         parser.add_argument(
+            "--spelling",
+            default="",
+            metavar="RULE",
+            help="several texts of one sentence, as where a spelling was corrected: "
+            f"{', '.join(SPELLINGS)} takes one (default: refused)",
+        )
+        parser.add_argument(
             "--keep-names",
             action="store_true",
             help="ids of participants that may be names are codes: keep them as pseudonyms",
@@ -174,6 +182,7 @@ class Command(ContractCommand):
                 experiment=options["experiment"],
                 materials=find_materials(options["materials"]) if options["materials"] else None,
                 repeats=options["repeats"],
+                spelling=options["spelling"],
                 language=options["language"],
                 keep_names=options["keep_names"],
             )

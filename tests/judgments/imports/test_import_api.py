@@ -52,3 +52,12 @@ def test_what_is_wrong_with_a_file_is_an_error_of_its_import():
     assert api.call("post", f"{path}import/", status=422)["message"] == sent["error"]
     api.call("delete", path, status=204)
     assert not Upload.objects.exists()
+
+
+def test_one_spelling_is_chosen_over_the_api():
+    sent = upload(ROWS.replace("keys are", "keyz are", 1), experiment="Ratings", format="table").json()
+    assert "--spelling" in sent["error"]
+    read = api.call("patch", f"judgment-uploads/{sent['id']}/", {"spelling": "frequent"})
+    assert read["error"] == "" and "'The keyz are here.' (1 row)" in str(
+        read["preview"]["report"]["warnings"]
+    )

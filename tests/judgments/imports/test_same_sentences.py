@@ -64,6 +64,59 @@ def test_texts_of_one_item_without_conditions_are_distinguished(table):
     assert any("told_apart" in warning for warning in report["warnings"])
 
 
+def corrected_table():
+    """A spelling that was corrected after the first person; the other sentence of the item is as it was."""
+    rows = [
+        f"p{person},1,{condition},{text},{value}"
+        for person, noun in enumerate(("keyz", "keys", "keys", "kees"), start=1)
+        for condition, text, value in (("a", f"The {noun} are here.", 6), ("b", "It is.", 2))
+    ]
+    return "\n".join(["participant,item,condition,sentence,value", *rows]) + "\n"
+
+
+@pytest.mark.parametrize(("rule", "text", "rows"), [("frequent", "keys", 2), ("last", "kees", 1)])
+def test_one_of_several_spellings_is_stored_and_named(table, rule, text, rows):
+    path = table(corrected_table())
+    with pytest.raises(CommandError, match="row 2: 1 sentence .*--spelling frequent, or last"):
+        imported(path)
+    report = imported(path, spelling=rule)
+    (warning,) = [warning for warning in report["warnings"] if warning.startswith("spelling (1)")]
+    assert f"'The {text} are here.' ({rows} row" in warning and "'The keyz are here.' (1 row)" in warning
+    stored = Experiment.objects.get().materials.sentences.get(condition="a")
+    assert stored.text == f"The {text} are here." and stored.item.key == "1"
+    shown = Trial.objects.filter(sentence=stored).values_list("shown__text", flat=True)
+    assert sorted(shown) == [f"The {noun} are here." for noun in ("kees", "keys", "keys", "keyz")]
+
+
+def test_different_sentences_are_no_spellings_of_one(table):
+    path = table(corrected_table().replace("The keyz are here.", "Who did they see?"))
+    with pytest.raises(CommandError, match="1 sentence of one item and condition"):
+        imported(path, spelling="frequent")
+    with pytest.raises(CommandError, match="rule for spellings"):
+        imported(path, spelling="longest")
+
+
+def test_members_of_pairs_and_items_without_conditions_have_one_spelling(table):
+    rows = "p1,1,She leaves.,She leave.,1\np2,1,She leavse.,She leave.,1\np3,1,She leaves.,She leave.,0\n"
+    pairs = table("participant,pair_id,good,bad,value\n" + rows, "pairs.csv")
+    with pytest.raises(CommandError, match="Or --spelling frequent"):
+        imported(pairs)
+    imported(pairs, spelling="frequent")
+    assert Experiment.objects.get().materials.pairs.get().good.text == "She leaves."
+    rated = table("participant,item,sentence,value\np1,1,She leavse.,6\np2,1,She leaves.,7\n", "rated.csv")
+    report = imported(rated, experiment="rated", spelling="last")
+    assert report["creates_materials"]["sentences"] == 1
+
+
+def test_the_portuguese_study_is_imported_with_its_corrected_spelling(shared_data):
+    path = shared_data("pcibex-ajt-ptbr/results_prod.csv")
+    out = StringIO()
+    options = {"format": "pcibex", "spelling": "frequent", "dry_run": True, "json": True}
+    call_command("import_judgments", path, experiment="ajt", stdout=out, **options)
+    (warning,) = [text for text in json.loads(out.getvalue())["warnings"] if text.startswith("spelling")]
+    assert "viagem.' (13 rows) in place of 'A menina perdeu calça na viajem.' (2 rows)" in warning
+
+
 FACTORIAL = [
     f"p{person},{item},{structure},{distance},{text} {structure} {distance}.,{value}"
     for person in (1, 2)

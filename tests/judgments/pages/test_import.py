@@ -164,6 +164,7 @@ def test_read_again_keeps_everything_that_was_chosen(ada):
         "scale_high": "7",
         "task": "likert",
         "repeats": "average",
+        "spelling": "last",
         "language": "de",
     }
     ada.post(address, {"experiment": "s", "format": "table", **chosen, "action": "again"})
@@ -171,6 +172,7 @@ def test_read_again_keeps_everything_that_was_chosen(ada):
     assert first.context["report"]["missing"] == 2 and first.context["report"]["judgments"] == 4
     for _ in range(2):
         sent = sent_by_browser(ada.get(address).content.decode(), "reading")
+        assert sent["spelling"] == ["last"]
         ada.post(address, {**sent, "action": "again"})
         assert ada.get(address).context["report"] == first.context["report"]
 
