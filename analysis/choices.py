@@ -52,3 +52,7 @@ POWER_MODELS = {
 """Simulation model of each task: choices, continuous ratings, or ratings cut in the middle."""
 POWER_TESTS = ("t", "interaction", "inclusion", "anova", "anova_between")
 POWER_ANALYSES = ("mixed", "participants")
+
+SCORE_SIGNS = ("higher", "lower")
+"""Which scores mean a better sentence."""
+LEADERBOARD_SORT = "blimp"

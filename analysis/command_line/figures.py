@@ -3,17 +3,13 @@
 from argparse import ArgumentParser
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
-from ..comparison.files import read_human, read_pairs, read_scores
-from ..comparison.pairs import refuse_inverted
 from ..errors import BadInput, UnknownName
-from ..exclusions.plan import parse_plan
-from ..judgment_tables import read_judgment_file
-from ..scoring.orientation import parse_signs
 from .output import CommandOutput
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Figures need the extra; the other commands work without it.
 FORMS = ("svg", "png", "pdf", "csv")
@@ -141,6 +137,12 @@ def figures_module() -> Any:
 
 def file_evidence(options: dict[str, Any]) -> Any:
     """The data of the figures, from the files that the options name."""
+    from ..comparison.files import read_human, read_pairs, read_scores
+    from ..comparison.pairs import refuse_inverted
+    from ..exclusions.plan import parse_plan
+    from ..judgment_tables import read_judgment_file
+    from ..scoring.orientation import parse_signs
+
     plan = parse_plan(options["exclude"])
     judgments = (
         read_judgment_file(options["judgments"], keep_excluded=bool(plan.steps))
@@ -161,7 +163,7 @@ def file_evidence(options: dict[str, Any]) -> Any:
     return evidence
 
 
-def texts_of_judgments(judgments: pd.DataFrame | None) -> dict[str, dict[str, str]]:
+def texts_of_judgments(judgments: "pd.DataFrame | None") -> dict[str, dict[str, str]]:
     """Texts of sentences and of pairs, where the file has them, as the download of all columns does."""
     if judgments is None:
         return {}

@@ -2,17 +2,15 @@
 
 import argparse
 from argparse import ArgumentParser
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..choices import POWER_ANALYSES, POWER_MODELS, POWER_SIZES, POWER_TARGET, POWER_TESTS
-from ..comparison.files import read_judgments
 from ..errors import BadInput
 from ..power.money import format_money, minor_units
-from ..power.report import Price, pilot_report, prospective_report
-from ..power.simulation import Noise
-from ..report.page_findings import unknown_power_sentence
-from .documents import usable_magnitudes
 from .output import CommandOutput, add_zeros, magnitudes_line, select_options
+
+if TYPE_CHECKING:
+    from ..power.report import Price
 
 RESAMPLING = ("participants", "by", "transform", "criterion", "alpha", "draws", "seed", "pilots", "analysis")
 
@@ -45,9 +43,7 @@ class PowerAnalysis(CommandOutput):
         ahead.add_argument("--correlation", type=float, default=0.5, help="among conditions of the anova")
         ahead.add_argument("--epsilon", type=float, default=1.0, help="sphericity of the anova")
         for name, meaning in NOISE.items():
-            ahead.add_argument(
-                f"--{name.replace('_', '-')}", type=float, default=getattr(Noise(), name), help=meaning
-            )
+            ahead.add_argument(f"--{name.replace('_', '-')}", type=float, help=meaning)
         resample = modes.add_parser("resample", help="draw a pilot's participants again")
         pilot = resample.add_mutually_exclusive_group(required=True)
         pilot.add_argument("--judgments", metavar="FILE", help="participant, item, value, …")
@@ -92,15 +88,21 @@ class PowerAnalysis(CommandOutput):
         else:
             self.stdout.write(power_text(document, currency))
 
-    def price(self, options: dict[str, Any]) -> tuple[Price, str]:
+    def price(self, options: dict[str, Any]) -> tuple["Price", str]:
         """The reward and fee of each participant, and the currency."""
+        from ..power.report import Price
+
         if options["reward"] is None:
             return Price(), options["currency"]
         reward = minor_units(options["reward"], options["currency"])
         return Price(reward, options["fee"] / 100), options["currency"]
 
-    def resample_power(self, options: dict[str, Any], price: Price) -> dict[str, Any]:
+    def resample_power(self, options: dict[str, Any], price: "Price") -> dict[str, Any]:
         """Power of other numbers of participants, from a file of the pilot's judgments."""
+        from ..comparison.files import read_judgments
+        from ..power.report import pilot_report
+        from .documents import usable_magnitudes
+
         judgments, magnitudes = usable_magnitudes(
             read_judgments(options["judgments"]), transform=options["transform"], zeros=options["zeros"]
         )
@@ -119,9 +121,12 @@ NOISE = {
 VARYING = {"item_effect": "items", "participant_effect": "participants"}
 
 
-def prospective(options: dict[str, Any], price: Price) -> dict[str, Any]:
+def prospective(options: dict[str, Any], price: "Price") -> dict[str, Any]:
     """Power of a planned study."""
-    noise = Noise(**{name: options[name] for name in NOISE})
+    from ..power.report import prospective_report
+    from ..power.simulation import Noise
+
+    noise = Noise(**{name: options[name] for name in NOISE if options[name] is not None})
     if not noise.residual > 0 or min(noise.item_effect or 0, noise.participant_effect or 0) < 0:
         raise BadInput("a standard deviation is not positive.", remedy="Give positive numbers.")
     chosen = select_options(options, "participants", "items", "lists", "alpha", "draws", "seed", "analysis")
@@ -132,6 +137,8 @@ def prospective(options: dict[str, Any], price: Price) -> dict[str, Any]:
 def power_text(document: dict[str, Any], currency: str) -> str:
     """Describe the result for a terminal."""
     if document["mode"] == "resample":
+        from ..report.page_findings import unknown_power_sentence
+
         lines = [f"{document['task']}, {document['pilot_participants']} participants, {document['test']}"]
         lines += [document["few_note"]] if document["few_note"] else []
         lines += [text] if (text := unknown_power_sentence(document)) else []

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..choices import LEADERBOARD_SORT
 from ..errors import UnknownName
 
 MODEL, CONSTANT, PEOPLE = "model", "constant", "people"
-DEFAULT_SORT = "blimp"
 RISING = ("model", "mean_abs_difference")
 RANKS = (
     "interval of a rank: behind the models that are better and before those that are worse, by the paired "
@@ -85,7 +85,7 @@ class ComparedModels:
 def leaderboard_document(
     comparisons: Sequence[ComparedModels],
     *,
-    sort: str = DEFAULT_SORT,
+    sort: str = LEADERBOARD_SORT,
     ascending: bool | None = None,
     conventions: str = "",
 ) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def leaderboard_document(
     selected = conventions or (keys[0] if keys else "")
     matching = [comparison for comparison in comparisons if comparison.key == selected]
     rows = _board_rows(matching)
-    sort = sort if rows else DEFAULT_SORT
+    sort = sort if rows else LEADERBOARD_SORT
     return {
         "sort": sort,
         "ascending": ascending,

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..choices import SCORE_SIGNS
 from ..errors import BadInput, UnknownName
 from .measures import MEASURES
 
-SIGNS = ("higher", "lower")  # which values mean a better sentence
 EVERY = ""  # key of the sign of all columns whose names or values ask for one
 MIN_VALUES = 4  # fewer positive values may be chance
 _WORDS = (
@@ -69,8 +69,8 @@ def column_sign(name: str, signs: Mapping[str, str], *, values: Any = None, file
     """Return the sign chosen for a column, by default higher; refused if its name or values ask for one."""
     asks = is_unclear(name, values)
     sign = signs.get(name, signs.get(EVERY, "") if asks else "")
-    if sign and sign not in SIGNS:
-        raise UnknownName("sign", sign, SIGNS)
+    if sign and sign not in SCORE_SIGNS:
+        raise UnknownName("sign", sign, SCORE_SIGNS)
     if asks and not sign:
         reason = "by its name" if asks_for_sign(name) else "as no log probability is above 0"
         raise BadInput(
@@ -114,8 +114,8 @@ def parse_signs(texts: Sequence[str]) -> dict[str, str]:
     signs: dict[str, str] = {}
     for text in texts:
         column, _, sign = text.rpartition("=")
-        if sign not in SIGNS:
-            raise UnknownName("sign", sign, SIGNS)
+        if sign not in SCORE_SIGNS:
+            raise UnknownName("sign", sign, SCORE_SIGNS)
         signs[column] = sign
     return signs
 

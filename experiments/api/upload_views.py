@@ -17,9 +17,8 @@ from experiments.intake.previews import PURPOSE, Preview, import_later, needs_co
 from experiments.intake.uploads import discard_uploads, find_batch, save_uploads
 from experiments.materials.encoding import CODECS
 from experiments.materials.findings import LEFT_OUT_FOR
-from experiments.materials.readers.detect import FORMATS
 from experiments.materials.readers.layout import SHOWN_ROWS, parse_split
-from experiments.materials.schema import parse_mapping
+from experiments.materials.schema import FORMATS, parse_mapping
 from experiments.models import Job, Lab, Upload
 from experiments.pages.materials.reading import read_or_job
 

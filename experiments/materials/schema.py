@@ -8,6 +8,9 @@ from difflib import SequenceMatcher
 
 from analysis.errors import BadInput, MissingColumns, UnknownName
 
+FORMATS = ("auto", "blimp", "table", "climp", "li-adger", "syntaxgym")
+"""Formats of material files, as commands, pages and the API offer them."""
+
 
 @dataclass(frozen=True)
 class Field:

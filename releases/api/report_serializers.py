@@ -2,8 +2,7 @@
 
 from rest_framework import serializers
 
-from analysis.choices import INTERVAL_METHODS, TIES, TRANSFORMS, ZEROS
-from analysis.comparison.leaderboard import DEFAULT_SORT
+from analysis.choices import INTERVAL_METHODS, LEADERBOARD_SORT, TIES, TRANSFORMS, ZEROS
 from analysis.multiple_tests import CORRECTIONS
 from config.api_bases import StrictSerializer
 from experiments.api.serializers import BIGGEST, PlainText
@@ -157,7 +156,10 @@ class LeaderboardChoices(StrictSerializer):
     """Order and conventions of a leaderboard."""
 
     sort = PlainText(
-        required=False, default=DEFAULT_SORT, max_length=60, help_text="Such as blimp, adc_0.5, pearson_r."
+        required=False,
+        default=LEADERBOARD_SORT,
+        max_length=60,
+        help_text="Such as blimp, adc_0.5, pearson_r.",
     )
     order = serializers.ChoiceField(choices=["ascending", "descending"], required=False)
     conventions = PlainText(

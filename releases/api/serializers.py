@@ -5,9 +5,9 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from analysis.choices import SCORE_SIGNS
 from analysis.comparison.in_depth.models import METHODS
 from analysis.gold.formats.registry import FORMATS
-from analysis.scoring.orientation import SIGNS as ORIENTATIONS
 from config.api_bases import StrictModelSerializer, StrictSerializer
 from experiments.api.serializers import BIGGEST, PlainText
 from experiments.models import Job
@@ -148,7 +148,7 @@ class RunRequest(StrictSerializer):
     file = serializers.FileField(help_text="CSV, TSV, JSON lines, Parquet or ARPA, by suffix.")
     name = PlainText(required=False, allow_blank=True, default="", max_length=200)
     column = PlainText(required=False, allow_blank=True, default="", max_length=200)
-    sign = serializers.ChoiceField(choices=list(ORIENTATIONS), required=False, help_text=SIGN)
+    sign = serializers.ChoiceField(choices=list(SCORE_SIGNS), required=False, help_text=SIGN)
     method = serializers.ChoiceField(
         choices=list(METHODS),
         required=False,
@@ -171,7 +171,7 @@ class ScoreSetsRequest(StrictSerializer):
         required=False,
         help_text="model (a column's name) and any of name, method, family, training_tokens, seed, corpus.",
     )
-    sign = serializers.ChoiceField(choices=list(ORIENTATIONS), required=False, help_text=SIGN)
+    sign = serializers.ChoiceField(choices=list(SCORE_SIGNS), required=False, help_text=SIGN)
 
 
 class ComparisonSerializer(StrictModelSerializer[Comparison]):

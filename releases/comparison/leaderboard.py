@@ -4,7 +4,8 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from analysis.comparison.leaderboard import DEFAULT_SORT, ComparedModels, leaderboard_document
+from analysis.choices import LEADERBOARD_SORT
+from analysis.comparison.leaderboard import ComparedModels, leaderboard_document
 from experiments.models import Experiment
 from releases.models import Comparison, Release, ScoringRun, model_names
 from releases.scoring.runs import run_records
@@ -14,7 +15,7 @@ from releases.scoring.training_metadata import read_training
 def leaderboard(
     release: Release,
     *,
-    sort: str = DEFAULT_SORT,
+    sort: str = LEADERBOARD_SORT,
     ascending: bool | None = None,
     conventions: str = "",
 ) -> dict[str, Any]:

@@ -38,11 +38,22 @@ WORKER = (
 """
 )
 CELERY = "-m celery -A config --quiet worker --concurrency 1 --without-gossip --without-mingle"
+HELP = """
+from django.core.management import execute_from_command_line
+for name in "agreement power compare score leaderboard figures import_materials".split():
+    try:
+        execute_from_command_line(["manage.py", name, "--help"])
+    except SystemExit as stop:
+        assert not stop.code
+"""
 PROCESSES = {  # as `make run` starts them, and their packages
-    "manage.py help": ("manage.py help", MANAGE),
-    "help of a command with statistics": ("manage.py agreement --help", MANAGE),
-    "web server before its first request": ("-m config.serve --port {port} --workers 1", WEB),
-    "worker before its first job": (CELERY, WORKER),
+    "manage.py help": (["manage.py", "help"], MANAGE),
+    "help of commands with statistics": (["-c", HELP], MANAGE),
+    "web server before its first request": (
+        ["-m", "config.serve", "--port", "{port}", "--workers", "1"],
+        WEB,
+    ),
+    "worker before its first job": (CELERY.split(), WORKER),
 }
 IMPORT = re.compile(r"^import time: +\d+ \| +\d+ \| +(\w+)", re.MULTILINE)
 
@@ -62,12 +73,12 @@ def test_a_process_has_loaded_these_packages_only(name, tmp_path):
     command, expected = PROCESSES[name]
     with closing(socket.create_server(("127.0.0.1", 0))) as probe:
         port = probe.getsockname()[1]
-    environment = {key: value for key, value in os.environ.items() if key != "DJANGO_SETTINGS_MODULE"}
-    environment |= {"DATABASE_URL": "", "CELERY_BROKER_URL": "", "VAR_DIR": str(tmp_path), "DEBUG": "1"}
+    environment = os.environ | {"DATABASE_URL": "", "CELERY_BROKER_URL": "", "VAR_DIR": str(tmp_path)}
+    environment |= {"DEBUG": "1", "DJANGO_SETTINGS_MODULE": "config.settings"}
     environment["PYTHONPROFILEIMPORTTIME"] = "1"  # each import is a line, also in processes that it starts
     log = tmp_path / "imports"
     with log.open("wb") as errors:
-        words = command.format(port=port).split()
+        words = [word.replace("{port}", str(port)) for word in command]
         process = subprocess.Popen(
             [sys.executable, *words], cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=errors
         )

@@ -1,27 +1,12 @@
 """Compare models with participants, from files."""
 
 from argparse import ArgumentParser
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
-from ...comparison.files import read_counts, read_human, read_judgments, read_pairs, read_scores
-from ...comparison.in_depth.models import read_roster
-from ...comparison.in_depth.report import depth_document
-from ...comparison.pairs import pair_table, refuse_inverted
-from ...comparison.report import comparison_document
-from ...comparison.text_tables import (
-    comparison_text,
-    context_text,
-    depth_text,
-    inverted_text,
-    media_text,
-    paradigms_text,
-)
-from ...scoring.conventions import recorded_specs, recorded_text
-from ...scoring.orientation import parse_signs
-from ...scoring.words.contexts import CONTEXT_SLOT
 from ..output import CommandOutput
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class FileComparison(CommandOutput):
@@ -91,8 +76,10 @@ class FileComparison(CommandOutput):
     def add_pair_sources(self, source: Any) -> None:
         """Add options that name the pairs otherwise than by a file."""
 
-    def pairs(self, options: dict[str, Any]) -> pd.DataFrame:
+    def pairs(self, options: dict[str, Any]) -> "pd.DataFrame":
         """The pairs that the options name."""
+        from ...comparison.files import read_pairs
+
         return read_pairs(options["pairs"])
 
     def media_columns(self, options: dict[str, Any]) -> list[str]:
@@ -101,6 +88,23 @@ class FileComparison(CommandOutput):
 
     def run(self, **options: Any) -> None:
         """Read the files, compare, print."""
+        from ...comparison.files import read_counts, read_human, read_judgments, read_scores
+        from ...comparison.in_depth.models import read_roster
+        from ...comparison.in_depth.report import depth_document
+        from ...comparison.pairs import pair_table, refuse_inverted
+        from ...comparison.report import comparison_document
+        from ...comparison.text_tables import (
+            comparison_text,
+            context_text,
+            depth_text,
+            inverted_text,
+            media_text,
+            paradigms_text,
+        )
+        from ...scoring.conventions import recorded_specs, recorded_text
+        from ...scoring.orientation import parse_signs
+        from ...scoring.words.contexts import CONTEXT_SLOT
+
         human = read_human(options["human"]) if options["human"] else None
         pairs = self.pairs(options)
         signs = parse_signs(options["sign"])

@@ -4,16 +4,17 @@ import json
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
-from ...comparison.in_depth.models import read_roster, roster
-from ...comparison.leaderboard import DEFAULT_SORT, ComparedModels, leaderboard_document
+from ...choices import LEADERBOARD_SORT
 from ...errors import BadInput
-from ...scoring.conventions import recorded_text
 from ...text import cell, plain_table, plain_text
 from ..output import CommandOutput
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ...comparison.leaderboard import ComparedModels
 
 WIDTH = 130
 SHARED = ("pairs", "labeled_pairs")  # what comparisons on one leaderboard have in common
@@ -26,7 +27,10 @@ class LeaderboardText(CommandOutput):
     def add_order_options(self, parser: ArgumentParser) -> None:
         """The column, its direction, and the conventions."""
         parser.add_argument(
-            "--sort", default=DEFAULT_SORT, metavar="COLUMN", help="such as blimp, adc_0.5, pearson_r, area"
+            "--sort",
+            default=LEADERBOARD_SORT,
+            metavar="COLUMN",
+            help="such as blimp, adc_0.5, pearson_r, area",
         )
         parser.add_argument("--ascending", action="store_true", help="smallest first")
         parser.add_argument(
@@ -63,6 +67,9 @@ class FileLeaderboard(LeaderboardText):
 
     def run(self, **options: Any) -> None:
         """Read the comparisons, order, print."""
+        from ...comparison.in_depth.models import read_roster
+        from ...comparison.leaderboard import leaderboard_document
+
         documents = {path: read_comparison(path) for path in options["comparisons"]}
         check_same_pairs(documents)
         metadata = read_roster(options["models"]) if options["models"] else None
@@ -124,9 +131,12 @@ def check_same_pairs(documents: dict[str, dict[str, Any]]) -> None:
 
 
 def compared_models(
-    document: dict[str, Any], path: str, *, metadata: pd.DataFrame | None = None
-) -> ComparedModels:
+    document: dict[str, Any], path: str, *, metadata: "pd.DataFrame | None" = None
+) -> "ComparedModels":
     """Return a comparison with what names of columns and the file of models tell of each model."""
+    from ...comparison.in_depth.models import roster
+    from ...comparison.leaderboard import ComparedModels
+
     names = [str(model["model"]) for model in document["models"]]
     stated = metadata
     if metadata is not None and "model" in metadata.columns:
@@ -167,10 +177,14 @@ def _deltas(document: dict[str, Any]) -> Sequence[float]:
 
 
 def _whole(number: Any) -> int | None:
+    import pandas as pd
+
     return None if number is None or pd.isna(number) else int(number)
 
 
 def _text(value: Any) -> str:
+    import pandas as pd
+
     return "" if value is None or pd.isna(value) else str(value)
 
 
@@ -178,6 +192,8 @@ def leaderboard_text(board: dict[str, Any]) -> str:
     """Describe a leaderboard for a terminal."""
     if not board["rows"]:
         return f"No model has been compared on release {board['release']} yet."
+    from ...scoring.conventions import recorded_text
+
     title = "Models" if board["release"] is None else f"Release {board['release']}"
     table = plain_table(f"{title}, by {board['sort']}")
     columns = [key for key in board["sort_keys"] if not key.endswith(("_chance", "_recalibrated", "_skill"))]

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from ...choices import SCORE_SIGNS
 from ...errors import BadInput, UnknownName
 from ...table_forms import SENTENCES, read_number_columns
 from ..base import (
@@ -18,12 +19,12 @@ from ..base import (
 )
 from ..conventions import read_source
 from ..model_uri import CONTEXT, ModelURI, Option, parse_options
-from ..orientation import SIGNS, column_sign
+from ..orientation import column_sign
 from ..words.contexts import context_rule
 
 COUNTS = ("n_tokens", "n_words", "n_chars", "n_bytes", "n_unk", "unigram_logprob", "logprob_se")
 COLUMN = Option("column", placeholder="NAME")
-SIGN = Option("sign", values=SIGNS, default="")
+SIGN = Option("sign", values=SCORE_SIGNS, default="")
 
 
 class TableScorer:

@@ -2,7 +2,7 @@
 
 from argparse import ArgumentParser
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import Progress as Bar
@@ -10,21 +10,12 @@ from rich.progress import Progress as Bar
 from analysis.text import plural
 from config.commands import ContractCommand
 from experiments.intake.language import language_of_texts
-from experiments.intake.store import (
-    MaterialSetInfo,
-    StoreResult,
-    import_report,
-    refuse_errors,
-    store_materials,
-)
-from experiments.materials.checks import check
-from experiments.materials.factors import parse_levels
 from experiments.materials.findings import LEFT_OUT_FOR, MAX_ROWS, REMEDIES, Report, list_rows
-from experiments.materials.leaving_out import leave_out
-from experiments.materials.readers.detect import FORMATS, read_materials
-from experiments.materials.readers.layout import parse_split
-from experiments.materials.schema import parse_mapping
+from experiments.materials.schema import FORMATS, parse_mapping
 from experiments.studies.creation import find_user
+
+if TYPE_CHECKING:
+    from experiments.intake.store import MaterialSetInfo, StoreResult
 
 MAX_LISTED = 5  # findings of each code
 
@@ -106,6 +97,13 @@ class Command(ContractCommand):
 
     def run(self, **options: Any) -> None:
         """Read, check and store the files, and print a summary."""
+        from experiments.intake.store import MaterialSetInfo, import_report, refuse_errors, store_materials
+        from experiments.materials.checks import check
+        from experiments.materials.factors import parse_levels
+        from experiments.materials.leaving_out import leave_out
+        from experiments.materials.readers.detect import read_materials
+        from experiments.materials.readers.layout import parse_split
+
         origin = {"source": options["source"], "licence": options["licence"]}
         info = MaterialSetInfo(options["name"], options["language"] or "en", **origin)
         owner = find_user(options["owner"])
@@ -151,7 +149,7 @@ class Command(ContractCommand):
                     self.stdout.write(source.inferred.summary)
 
     def _print_summary(
-        self, info: MaterialSetInfo, stored: StoreResult | None, summary: dict[str, Any], report: Report
+        self, info: "MaterialSetInfo", stored: "StoreResult | None", summary: dict[str, Any], report: Report
     ) -> None:
         """Print what was read, found and stored."""
         for source in summary["sources"]:
@@ -197,7 +195,7 @@ class Command(ContractCommand):
                 self.stdout.write(f"    {REMEDIES[code]}")
 
 
-def _outcome(info: MaterialSetInfo, stored: StoreResult | None) -> dict[str, Any]:
+def _outcome(info: "MaterialSetInfo", stored: "StoreResult | None") -> dict[str, Any]:
     return {
         "material_set": info.name,
         "slug": stored.material_set.slug if stored else None,

@@ -20,8 +20,8 @@ from experiments.materials.readers.spreadsheets import is_spreadsheet
 from experiments.materials.readers.syntaxgym import is_suite, read_syntaxgym
 from experiments.materials.readers.table import read_tables
 from experiments.materials.readers.tool_files import refuse_results
+from experiments.materials.schema import FORMATS
 
-FORMATS = ("auto", "blimp", "table", "climp", "li-adger", "syntaxgym")
 SUFFIXES = (
     *(".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".gz", ".zip", ".arrow"),
     *SPREADSHEET_SUFFIXES,

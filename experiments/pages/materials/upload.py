@@ -28,9 +28,8 @@ from experiments.intake.uploads import (
 from experiments.materials.collection import Materials
 from experiments.materials.encoding import InferredEncoding
 from experiments.materials.findings import LEFT_OUT_FOR
-from experiments.materials.readers.detect import FORMATS
 from experiments.materials.readers.layout import SHOWN_ROWS
-from experiments.materials.schema import recognize_columns
+from experiments.materials.schema import FORMATS, recognize_columns
 from experiments.models import Job, Lab, Upload
 from experiments.pages.access import AuthenticatedRequest
 from experiments.pages.forms import language_field

@@ -12,8 +12,8 @@ from django.utils import timezone
 from rich.console import Console
 from rich.progress import track
 
+from analysis.choices import SCORE_SIGNS
 from analysis.errors import BadInput, UnknownName
-from analysis.scoring.orientation import SIGNS
 from config.commands import ContractCommand
 from experiments.models import Experiment
 from experiments.studies.creation import find_experiment
@@ -60,7 +60,10 @@ class Command(ContractCommand):
         )
         parser.add_argument("--column", default="", metavar="NAME", help="column of scores in the file")
         parser.add_argument(
-            "--sign", default="", choices=SIGNS, help="lower: lower scores mean better sentences (surprisal)"
+            "--sign",
+            default="",
+            choices=SCORE_SIGNS,
+            help="lower: lower scores mean better sentences (surprisal)",
         )
         parser.add_argument(
             "--server",

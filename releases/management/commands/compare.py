@@ -1,14 +1,14 @@
 """``manage.py compare``: compare models with participants, from files."""
 
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from analysis.command_line.models.compare import FileComparison
 from analysis.errors import BadInput
 from config.commands import ContractCommand
 from experiments.studies.creation import find_materials
-from releases.material_frames import media_of_sentences, pair_frame
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Command(FileComparison, ContractCommand):
@@ -23,17 +23,23 @@ class Command(FileComparison, ContractCommand):
         """Add the name of a stored material set."""
         source.add_argument("--materials", metavar="NAME", help="the pairs of a stored material set instead")
 
-    def pairs(self, options: dict[str, Any]) -> pd.DataFrame:
+    def pairs(self, options: dict[str, Any]) -> "pd.DataFrame":
         """The pairs of the file or of the stored set."""
         return stored_pairs(options["materials"]) if options["materials"] else super().pairs(options)
 
     def media_columns(self, options: dict[str, Any]) -> list[str]:
         """Return the columns of a stored set that name files of sound or picture."""
+        from releases.material_frames import media_of_sentences
+
         return media_of_sentences(find_materials(options["materials"])) if options["materials"] else []
 
 
-def stored_pairs(name: str) -> pd.DataFrame:
+def stored_pairs(name: str) -> "pd.DataFrame":
     """The pairs of a stored material set, with all fields of their source."""
+    import pandas as pd
+
+    from releases.material_frames import pair_frame
+
     pairs = pair_frame(find_materials(name))
     if pairs.empty:
         raise BadInput(f"the materials {name!r} hold no minimal pairs.", remedy="Give a file with --pairs.")

@@ -6,9 +6,7 @@ from typing import Any
 from analysis.command_line.figures import FigureFiles
 from config.commands import ContractCommand
 from experiments.studies.creation import find_experiment
-from releases.gold.plans import find_plan
 from releases.management.report_command import EXCLUDE_HELP, named_exclusion
-from releases.reports.study_figures import study_evidence, study_file
 
 
 class Command(FigureFiles, ContractCommand):
@@ -25,6 +23,9 @@ class Command(FigureFiles, ContractCommand):
 
     def run(self, **options: Any) -> None:
         """Draw from the stored study, through the cache of its pages."""
+        from releases.gold.plans import find_plan
+        from releases.reports.study_figures import study_evidence, study_file
+
         study = find_experiment(options["experiment"])
         names, forms = self.checked_choices(options)
         exclude = named_exclusion(self, study, options["exclude"])

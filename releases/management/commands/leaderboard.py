@@ -7,7 +7,6 @@ from analysis.command_line.models.leaderboard import LeaderboardText
 from analysis.errors import BadInput
 from config.commands import ContractCommand
 from experiments.studies.creation import find_experiment
-from releases.comparison.leaderboard import leaderboard
 from releases.models import Release
 
 
@@ -28,6 +27,8 @@ class Command(LeaderboardText, ContractCommand):
 
     def run(self, **options: Any) -> None:
         """Print the table of the release."""
+        from releases.comparison.leaderboard import leaderboard
+
         board = leaderboard(
             _release(options["experiment"], options["release"]),
             sort=options["sort"],

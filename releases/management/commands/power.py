@@ -1,16 +1,16 @@
 """``manage.py power``: how many participants a study needs, before it opens or from a pilot."""
 
 from argparse import ArgumentParser
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from analysis.command_line.output import select_options
 from analysis.command_line.power import RESAMPLING, PowerAnalysis
-from analysis.power.report import Price
 from config.commands import ContractCommand
 from experiments.studies.creation import find_experiment
 from releases.management.report_command import EXCLUDE_HELP, named_exclusion
-from releases.reports.compute import compute_pilot_power
-from releases.reports.power_forms import participant_price
+
+if TYPE_CHECKING:
+    from analysis.power.report import Price
 
 
 class Command(PowerAnalysis, ContractCommand):
@@ -27,14 +27,18 @@ class Command(PowerAnalysis, ContractCommand):
         resample.add_argument("--exclude", default="", metavar="PLAN", help=f"with --study: {EXCLUDE_HELP}")
         ahead.add_argument("--study", default="", help="take reward and fee from its campaign")
 
-    def price(self, options: dict[str, Any]) -> tuple[Price, str]:
+    def price(self, options: dict[str, Any]) -> tuple["Price", str]:
         """The reward and fee asked for, else those of the study's campaign."""
+        from releases.reports.power_forms import participant_price
+
         if options["reward"] is None and options["study"]:
             return participant_price(find_experiment(options["study"]))
         return super().price(options)
 
-    def resample_power(self, options: dict[str, Any], price: Price) -> dict[str, Any]:
+    def resample_power(self, options: dict[str, Any], price: "Price") -> dict[str, Any]:
         """Power of other numbers of participants, from the stored study or the file."""
+        from releases.reports.compute import compute_pilot_power
+
         if not options["study"]:
             return super().resample_power(options, price)
         study = find_experiment(options["study"])

@@ -10,7 +10,8 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_POST
 
 import analysis  # figures through the package, which loads Altair when the first one is drawn
-from analysis.comparison.leaderboard import CONSTANT, DEFAULT_SORT, PEOPLE
+from analysis.choices import LEADERBOARD_SORT
+from analysis.comparison.leaderboard import CONSTANT, PEOPLE
 from analysis.errors import BadInput, UnknownName
 from analysis.gold.writers import csv_bytes
 from analysis.report.page_findings import leaderboard_finding
@@ -85,7 +86,7 @@ def _draw(document: dict[str, Any], addresses: Any) -> Any:
 
 def _drawn_key(document: dict[str, Any]) -> str:
     """The column of the order; the criterion of BLiMP where models are sorted by name."""
-    return DEFAULT_SORT if document["sort"] == "model" else str(document["sort"])
+    return LEADERBOARD_SORT if document["sort"] == "model" else str(document["sort"])
 
 
 def _figures(study: Experiment, document: dict[str, Any], conventions: str) -> list[Figure]:
@@ -145,7 +146,7 @@ def query_choices(request: HttpRequest) -> dict[str, Any]:
     """Return order and conventions of the query parameters."""
     order = request.GET.get("order", "")
     return {
-        "sort": request.GET.get("sort") or DEFAULT_SORT,
+        "sort": request.GET.get("sort") or LEADERBOARD_SORT,
         "ascending": {"ascending": True, "descending": False}.get(order),
         "conventions": request.GET.get("conventions", ""),
     }
