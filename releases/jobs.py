@@ -134,6 +134,7 @@ def compare_models(run: Run) -> None:
 def compute_report(run: Run) -> None:
     """Compute one report of a study for its page."""
     study = Experiment.objects.select_related("materials").get(pk=run.arguments["experiment"])
+    study.data = run.arguments.get("data", Experiment.Data.COUNTED)
     name, choices, path = (run.arguments[key] for key in ("name", "choices", "path"))
     run.progress(0, 1, f"computing {name}")
     compute_and_store(study, name, choices, path)

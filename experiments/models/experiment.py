@@ -72,11 +72,21 @@ class Experiment(models.Model):
         HIDDEN = "hidden", "not shown"
         UNKNOWN = "unknown", "not known"  # of imported judgments
 
+    class Data(models.TextChoices):
+        """Sessions that results are computed from; different ones are never mixed."""
+
+        COUNTED = "", "data collection"
+        PILOT = "pilot", "pilot"
+        DRY_RUN = "dry_run", "dry run"
+
     class TargetUnit(models.TextChoices):
         """Unit of the target number of judgments."""
 
         STIMULUS = "stimulus", "each sentence, or each pair where participants choose between two"
         ITEM = "item", "each item set, all its conditions together"
+
+    #: Data that frames and reports of this instance read; not stored.
+    data: str = Data.COUNTED
 
     slug = models.SlugField(max_length=100, unique=True)
     title = models.CharField(max_length=200)

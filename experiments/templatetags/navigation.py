@@ -93,6 +93,8 @@ COLLECTED = {
     "live",
     "progress",
 }  # pages that an imported study does not have
+#: Pages beside the group *Results* whose numbers may be those of a pilot or dry run.
+FOLLOWS_DATA = {"judgments", "downloads", "exclusions", "power"}
 BELONGS = {"ordinal": "effects"}  # pages without an entry of their own
 
 
@@ -100,6 +102,17 @@ BELONGS = {"ordinal": "effects"}  # pages without an entry of their own
 def study_nav(study: Experiment, page: str = "") -> dict[str, Any]:
     """Show the study's name, the groups, and the pages of the group of the page shown."""
     return {"study": study, "groups": page_groups(study, page)}
+
+
+def follows_data(page: str) -> bool:
+    """Whether the numbers of a page may be those of a pilot or dry run."""
+    results = {name for name, *_ in GROUPS["Results"]}
+    return BELONGS.get(page, page) in FOLLOWS_DATA | results
+
+
+def data_query(study: Experiment, page: str) -> str:
+    """The query that keeps the data shown, on pages that follow it."""
+    return f"?data={study.data}" if study.data and follows_data(page) else ""
 
 
 def page_groups(study: Experiment, page: str) -> list[Group]:
@@ -110,7 +123,7 @@ def page_groups(study: Experiment, page: str) -> list[Group]:
         Group(
             label,
             [
-                Page(title, reverse(address, args=[study.slug]), name == here)
+                Page(title, reverse(address, args=[study.slug]) + data_query(study, name), name == here)
                 for name, address, title in pages
                 if (is_collected or name not in COLLECTED) and (name != "statistics" or STATISTICS)
             ],

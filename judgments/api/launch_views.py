@@ -23,7 +23,7 @@ from experiments.studies.rehearsals import LONGEST_REASON, ask_again, waive
 from judgments.screens.arrival_views import consent_text
 from judgments.sessions.enrollment import begin_preview
 from judgments.sessions.protocol import load_protocol
-from judgments.simulation.dry_run import dry_run_later
+from judgments.simulation.dry_run import MAX_CHOSEN, dry_run_later
 
 
 class CheckSerializer(StrictSerializer):
@@ -143,18 +143,33 @@ class WaiverView(LaunchAPIView):
         return self.checklist(study)
 
 
+class DryRunRequest(StrictSerializer):
+    """Number of simulated participants."""
+
+    participants = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        default=None,
+        min_value=1,
+        max_value=MAX_CHOSEN,
+        help_text="By default one for each list, 2 to 8.",
+    )
+
+
 class DryRunView(LaunchAPIView):
     """Simulated participants."""
 
     serializer_class = JobSerializer
-    takes_no_body = True
 
     @extend_schema(
-        summary="Send simulated participants through a study", request=None, responses={202: JobSerializer}
+        summary="Send simulated participants through a study",
+        request=DryRunRequest,
+        responses={202: JobSerializer},
     )
     def post(self, request: Request, slug: str) -> Response:
         """The job; one that is waiting or running is returned."""
-        job = dry_run_later(self.study(), user=self.user)
+        n_participants = self.validated_body(DryRunRequest)["participants"]
+        job = dry_run_later(self.study(), user=self.user, n_participants=n_participants)
         return Response(JobSerializer(job).data, status=status.HTTP_202_ACCEPTED)
 
 

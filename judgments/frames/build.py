@@ -22,6 +22,7 @@ from analysis.columns import JUDGMENT_COLUMNS
 from experiments.models import Experiment, TrialKind
 from experiments.tasks.forced_choice import answer_options
 from experiments.tasks.registry import shown_task
+from judgments.frames.data_source import data_condition
 from judgments.frames.fetch import answer_columns
 from judgments.frames.fetch_postgres import UNDECIDED
 from judgments.frames.labels import Materials, constant, looked_up, texts
@@ -144,10 +145,9 @@ def judgment_frame(
     experiment: Experiment,
     *,
     kinds: Sequence[str] | None = None,
-    include_tests: bool = False,
     narrow: bool = False,
 ) -> pd.DataFrame:
-    """Every judgment of a study, ordered by session and position; withdrawn sessions are left out.
+    """Every judgment of a study's ``data``, ordered by session and position; without withdrawn sessions.
 
     In forced choice ``item`` is the pair's item (the pair itself where the item has several pairs),
     ``sentence_id`` the chosen member, ``value`` 1 where that is the expected one; a judged set has a row for
@@ -156,7 +156,7 @@ def judgment_frame(
     all but both and neither; a judged set is always complete.
     """
     is_set = shown_task(experiment.task).shows == "set"
-    frame = _trial_frame(experiment, kinds=kinds, include_tests=include_tests, narrow=narrow and not is_set)
+    frame = _trial_frame(experiment, kinds=kinds, narrow=narrow and not is_set)
     return row_per_sentence(frame, experiment)[list(frame.columns)] if is_set else frame
 
 
@@ -169,20 +169,18 @@ def _trial_frame(
     experiment: Experiment,
     *,
     kinds: Sequence[str] | None = None,
-    include_tests: bool = False,
     narrow: bool = False,
     trials: QuerySet[Trial] | None = None,
 ) -> pd.DataFrame:
     """One row per judged trial; with ``trials``, of these only."""
-    participants = participant_frame(experiment, include_tests=include_tests, trials=trials)
-    sessions = session_frame(experiment, include_tests=include_tests, trials=trials)
+    participants = participant_frame(experiment, trials=trials)
+    sessions = session_frame(experiment, trials=trials)
     materials = Materials.of(experiment, trials)
     answers = answer_columns(
         experiment,
         sessions,
         materials.lookups(),
         kinds=kinds,
-        include_tests=include_tests,
         narrow=narrow,
         trials=trials,
     )
@@ -242,20 +240,19 @@ def _number_or_nan(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return floats
 
 
-def participant_frame(
-    experiment: Experiment, *, include_tests: bool = False, trials: QuerySet[Trial] | None = None
-) -> pd.DataFrame:
+def participant_frame(experiment: Experiment, *, trials: QuerySet[Trial] | None = None) -> pd.DataFrame:
     """Participants of a study: pseudonym, background, flags; never a platform's id.
 
-    Participants with test sessions only are left out unless ``include_tests``; ``trials`` restricts them to
-    those who were shown one of these.
+    Participants all of whose sessions belong to other data are left out; ``trials`` restricts them to those
+    who were shown one of these.
     """
     participants = Participant.objects.filter(experiment=experiment).order_by("pk")
     if trials is not None:
         participants = participants.filter(pk__in=trials.values("session__participant"))
-    if not include_tests:
-        sessions = Session.objects.filter(participant=OuterRef("pk"))
-        participants = participants.exclude(Exists(sessions) & ~Exists(sessions.filter(is_test=False)))
+    sessions = Session.objects.filter(participant=OuterRef("pk"))
+    participants = participants.exclude(
+        Exists(sessions) & ~Exists(sessions.filter(data_condition(experiment)))
+    )
     flagged = set(
         _active_flags(experiment).filter(session__isnull=True).values_list("participant_id", flat=True)
     )
@@ -284,17 +281,14 @@ def with_imported_columns(
     return judgments.assign(**columns)
 
 
-def session_frame(
-    experiment: Experiment, *, include_tests: bool = False, trials: QuerySet[Trial] | None = None
-) -> pd.DataFrame:
+def session_frame(experiment: Experiment, *, trials: QuerySet[Trial] | None = None) -> pd.DataFrame:
     """Sessions of a study that were not withdrawn: participant, list, states, times, planned trials.
 
     ``trials`` restricts them to the sessions that these belong to.
     """
     sessions = Session.objects.filter(experiment=experiment).exclude(status=Session.Status.WITHDRAWN)
     n_shown = Trial.objects.filter(session__experiment=experiment).order_by()
-    if not include_tests:
-        sessions = sessions.filter(is_test=False)
+    sessions = sessions.filter(data_condition(experiment))
     if trials is not None:
         sessions = sessions.filter(pk__in=trials.values("session"))
         n_shown = n_shown.filter(session__in=trials.values("session"))

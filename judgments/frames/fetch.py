@@ -14,6 +14,7 @@ from django.db import connection
 from django.db.models import Q, QuerySet
 
 from experiments.models import Experiment
+from judgments.frames.data_source import data_condition
 from judgments.frames.fetch_postgres import DETAILS, KINDS, STATUSES, UNDECIDED, Array, packed_blocks
 from judgments.models import Judgment, Session, Trial
 
@@ -45,7 +46,6 @@ def answer_columns(
     lookups: Mapping[str, Lookup],
     *,
     kinds: Sequence[str] | None = None,
-    include_tests: bool = False,
     narrow: bool = False,
     trials: QuerySet[Trial] | None = None,
 ) -> dict[str, Any]:
@@ -58,9 +58,7 @@ def answer_columns(
     if connection.vendor == "postgresql" and trials is None:
         blocks = packed_blocks(experiment, sessions, kinds=kinds, narrow=narrow)
     else:
-        blocks = _row_blocks(
-            experiment, kinds=kinds, include_tests=include_tests, narrow=narrow, trials=trials
-        )
+        blocks = _row_blocks(experiment, kinds=kinds, narrow=narrow, trials=trials)
     row_of = {**lookups, "session": pd.Index(sessions["pk"]).get_indexer}
     columns = _Columns(int(sessions["n_trials"].sum()))
     # the first block is empty, so that every column exists in a study without judgments
@@ -119,14 +117,11 @@ def _row_blocks(
     experiment: Experiment,
     *,
     kinds: Sequence[str] | None,
-    include_tests: bool,
     narrow: bool,
     trials: QuerySet[Trial] | None,
 ) -> Iterator[dict[str, Any]]:
     """Fetch rows in blocks; every column is a plain number, text or flag."""
-    condition = Q(trial__session__experiment=experiment)
-    if not include_tests:
-        condition &= Q(trial__session__is_test=False)
+    condition = Q(trial__session__experiment=experiment) & data_condition(experiment, "trial__session__")
     if kinds is not None:
         condition &= Q(trial__kind__in=list(kinds))
     if trials is not None:

@@ -12,6 +12,7 @@ from experiments.stimuli.composition import compose
 from experiments.studies.languages import direction
 from experiments.tasks.registry import shown_task
 from judgments.frames.build import trial_judgments
+from judgments.frames.data_source import data_condition
 from judgments.frames.export import records
 from judgments.models import Judgment, Session, Trial
 
@@ -21,8 +22,9 @@ EMPTY_AS_NULL = ("shown_first", "list", "paradigm", "pair_id")
 
 
 def counted_judgments(study: Experiment) -> QuerySet[Judgment]:
-    """Judgments that count: without previews, pilots and withdrawn sessions."""
-    judgments = Judgment.objects.filter(trial__session__experiment=study, trial__session__is_test=False)
+    """Judgments of the study's ``data``, by default those that count; without withdrawn sessions."""
+    of_data = data_condition(study, "trial__session__")
+    judgments = Judgment.objects.filter(of_data, trial__session__experiment=study)
     return judgments.exclude(trial__session__status=Session.Status.WITHDRAWN)
 
 

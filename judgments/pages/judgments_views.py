@@ -17,6 +17,7 @@ from experiments.models import AuditEntry, Experiment, Item, MinimalPair, Senten
 from experiments.pages.access import AuthenticatedRequest, get_study, may_see_ids
 from experiments.pages.forms import paginate
 from experiments.tasks.registry import shown_task
+from judgments.frames.data_source import shown_data
 from judgments.frames.listing import as_rows, counted_judgments, with_sentences
 from judgments.frames.mturk_batch import batch_csv
 from judgments.models import Judgment
@@ -36,6 +37,7 @@ class FilterForm(forms.Form):
 def judgments(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     """Newest first."""
     study = get_study(request.user, slug)
+    study.data = shown_data(request)
     form = FilterForm(request.GET)
     filters = {name: value for name, value in form.cleaned_data.items() if value} if form.is_valid() else {}
     page = paginate(request, filter_judgments(study, filters), most=PER_PAGE)
@@ -46,7 +48,7 @@ def judgments(request: AuthenticatedRequest, slug: str) -> HttpResponse:
         "page_of_judgments": page,
         "rows": with_sentences(study, list(page), as_rows(study, page)),
         "shows": shown_task(study.task).shows,
-        "query": urlencode(filters),
+        "query": urlencode({**filters, **({"data": study.data} if study.data else {})}),
         "is_filtered": bool(filters),
     }
     return render(request, "judgments/judgments.html", context)

@@ -19,7 +19,7 @@ from judgments.screens.arrival_views import consent_text
 from judgments.screens.shared_pages import page
 from judgments.sessions.enrollment import begin_preview
 from judgments.sessions.protocol import load_protocol
-from judgments.simulation.dry_run import dry_run_later
+from judgments.simulation.dry_run import MAX_CHOSEN, dry_run_later
 
 PREVIEW_SALT = "preview"
 OPENABLE = {Experiment.Status.DRAFT, Experiment.Status.PILOT, Experiment.Status.PAUSED}
@@ -50,6 +50,7 @@ def launch(request: AuthenticatedRequest, slug: str) -> HttpResponse:
         "n_waived": sum(bool(step.waived) and not step.is_done for step in checks),
         "version": study.current_version(),
         "longest_reason": LONGEST_REASON,
+        "max_simulated": MAX_CHOSEN,
     }
     return render(request, "judgments/launch.html", context)
 
@@ -98,7 +99,15 @@ def waive_check(request: AuthenticatedRequest, slug: str) -> HttpResponse:
 def dry_run(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     """Queue a run of simulated participants through the study."""
     study = _collecting(request, slug, editing=True)
-    return redirect("job", dry_run_later(study, user=request.user).pk)
+    number = request.POST.get("participants", "").strip()
+    try:
+        if number and not number.isdecimal():
+            raise BadInput(f"{number!r} is not a number of participants.", remedy="Write digits, as in 20.")
+        job = dry_run_later(study, user=request.user, n_participants=int(number) if number else None)
+    except BadInput as error:
+        messages.error(request, str(error))
+        return redirect("study-launch", slug)
+    return redirect("job", job.pk)
 
 
 @login_required

@@ -16,27 +16,40 @@ from judgments.simulation.http_client import InProcess
 from judgments.simulation.participant import Mind, Persona
 from judgments.simulation.walkthrough import Through, go_through
 
-FEWEST, MOST = 2, 8
+FEWEST, MOST = 2, 8  # participants unless a number is chosen
+MAX_CHOSEN = 500
 FINISHED = {Session.Status.COMPLETE, Session.Status.SCREENED_OUT}
 
 
-def dry_run_later(study: Experiment, *, user: User) -> Job:
-    """Queue a dry run; a repeated request while one is waiting or running returns the same job."""
+def dry_run_later(study: Experiment, *, user: User, n_participants: int | None = None) -> Job:
+    """Queue a dry run; a repeated request while one is waiting or running returns the same job.
+
+    Without ``n_participants`` there is one participant for each list, at least 2 and at most 8 unless there
+    are more rounds.
+    """
+    if n_participants is not None and not 1 <= n_participants <= MAX_CHOSEN:
+        raise BadInput(
+            f"{n_participants} simulated participants cannot take part.",
+            column="participants",
+            remedy=f"Choose a number from 1 to {MAX_CHOSEN}.",
+        )
     earlier = Job.objects.filter(kind=DRY_RUN, experiment=study)
     active = earlier.exclude(state__in=[Job.State.DONE, Job.State.FAILED]).first()
     if active is not None:
         return active
     key = f"{DRY_RUN}:{study.pk}:{document_sha256(snapshot(study))[:16]}:{earlier.count()}"
-    return enqueue(DRY_RUN, {"study": study.pk}, user=user, experiment=study, key=key)
+    arguments = {"study": study.pk, "participants": n_participants}
+    return enqueue(DRY_RUN, arguments, user=user, experiment=study, key=key)
 
 
 @job(DRY_RUN)
 def dry_run(run: Run) -> None:
-    """One participant for each list, at least two; the first who does not reach the end fails the job."""
+    """Run the chosen number of participants; the first who does not reach the end fails the job."""
     study = Experiment.objects.get(pk=run.arguments["study"])
     version = freeze_preview(study)
     rounds = sorted(set(version.lists.values_list("round", flat=True)))
-    n = max(len(rounds), min(MOST, max(FEWEST, version.lists.count())))
+    default = max(len(rounds), min(MOST, max(FEWEST, version.lists.count())))
+    n = run.arguments.get("participants") or default
     sessions = []
     for number in range(n):
         run.progress(number, n, "simulated participants")

@@ -17,6 +17,7 @@ from experiments.models import ApiToken, Experiment, TrialKind
 from experiments.pages.access import get_study
 from judgments.api.views import AnyAccept
 from judgments.frames.build import judgment_frame
+from judgments.frames.data_source import file_stem
 from judgments.frames.export import COLUMNS as JSPSYCH_COLUMNS
 from judgments.frames.export import (
     csv_blocks,
@@ -37,6 +38,13 @@ COLUMN_SETS = ("analysis", "contract", "all", "jspsych", "raw")
 class FileChoices(ExcludeChoices):
     """Rows and columns of a file of judgments."""
 
+    data = serializers.ChoiceField(  # type: ignore[assignment]  # DRF allows a field of this name
+        choices=Experiment.Data.choices,
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="Sessions of the pilot or of the newest dry run; empty: those that count.",
+    )
     columns = serializers.ChoiceField(
         choices=list(COLUMN_SETS),
         required=False,
@@ -75,9 +83,11 @@ class JudgmentsFile(StrictView):
     def get(self, request: Request, slug: str) -> StreamingHttpResponse:
         """Write the file while it is read."""
         study = get_study(request.user, slug)
-        blocks = self.blocks(study, query_choices(self, study))
+        choices = query_choices(self, study)
+        study.data = choices["data"]
+        blocks = self.blocks(study, choices)
         answer = StreamingHttpResponse(blocks, content_type=f"{self.media_type}; charset=utf-8")
-        answer["Content-Disposition"] = f'attachment; filename="{study.slug}-judgments.{self.suffix}"'
+        answer["Content-Disposition"] = f'attachment; filename="{file_stem(study)}-judgments.{self.suffix}"'
         return answer
 
     def blocks(self, study: Experiment, choices: dict[str, Any]) -> Iterator[str]:

@@ -36,6 +36,7 @@ from analysis.rows import is_kind, numbers
 from analysis.text import no_formula
 from config.version import code_version
 from experiments.models import Experiment, Sentence
+from judgments.frames.data_source import data_condition
 from judgments.models import Judgment, Participant, Session, Tombstone
 from judgments.recruitment.demographics import DEMOGRAPHICS
 from releases.gold.options import Options
@@ -81,8 +82,8 @@ def published_questions(experiment: Experiment) -> list[str]:
 
 
 def real_sessions(experiment: Experiment, round_number: int | None = None) -> QuerySet[Session]:
-    """Sessions other than tests, optionally of one round; sessions without a list belong to the first."""
-    sessions = Session.objects.filter(experiment=experiment, is_test=False)
+    """Sessions of the study's ``data``, optionally of one round; those without a list belong to the first."""
+    sessions = Session.objects.filter(data_condition(experiment), experiment=experiment)
     if round_number is None:
         return sessions
     of_round = Q(list__round=round_number)

@@ -22,6 +22,7 @@ from config.version import code_version
 from experiments.lists.rounds import check_round
 from experiments.models import Experiment
 from experiments.page_cache import cache
+from judgments.frames.listing import counted_judgments
 from judgments.models import Flag, Judgment, Participant, Session
 from releases.gold.plans import judgments_for
 
@@ -101,7 +102,9 @@ def n_judgments(study: Experiment) -> int:
 
 
 def n_counted(study: Experiment) -> int:
-    """Number of judgments without previews and pilots."""
+    """Number of judgments of the study's ``data``: by default without previews and pilots."""
+    if study.data:
+        return counted_judgments(study).count()
     return int(_counts(study, _states(study))["n_counted"])
 
 
@@ -117,6 +120,8 @@ def data_version(study: Experiment) -> str:
         study.materials_id,
         study.task,
         study.parameters,
+        # Left out for counted data, so that reports stored before this part remain valid.
+        *([study.data] if study.data else []),
         # Judgments are append-only: count and highest key change with every insertion and deletion.
         _counts(study, states),
         states,

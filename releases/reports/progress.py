@@ -27,7 +27,7 @@ MIN_CACHE_SECONDS, CACHE_FACTOR = 10, 20
 
 def note_look(study: Experiment, user: Any, *, where: str, n_judgments: int | None = None) -> None:
     """Record an interim look; one user at one number of judgments is one look, on any page."""
-    if study.status not in RUNNING or study.origin != Experiment.Origin.COLLECTED:
+    if study.data or study.status not in RUNNING or study.origin != Experiment.Origin.COLLECTED:
         return
     n = n_counted(study) if n_judgments is None else n_judgments
     viewer = user if getattr(user, "is_authenticated", False) else None
@@ -86,7 +86,8 @@ def recent_progress(experiment: Experiment, **choices: Any) -> tuple[dict[str, A
     every answer.
     """
     plan = find_plan(experiment, str(choices.get("exclude", "")))
-    request = json.dumps([experiment.pk, str(experiment.updated_at), plan.sha256, choices], sort_keys=True)
+    parts = [experiment.pk, experiment.data, str(experiment.updated_at), plan.sha256, choices]
+    request = json.dumps(parts, sort_keys=True)
     key = f"progress-{hashlib.sha256(request.encode()).hexdigest()}"
     cached: tuple[dict[str, Any], datetime] | None = cache.get(key)
     if cached is None:

@@ -115,7 +115,9 @@ class ReportKey:
             parts.append(sorted(plans.values_list("name", "version")))
         parts[3] = {key: value for key, value in choices.items() if (key, value) != ("zeros", "keep")}
         chosen = json.dumps(parts, sort_keys=True)
-        return cls(study.pk, name, data_version(study)[:HASH_DIGITS], _sha256(chosen)[:HASH_DIGITS])
+        # reports of a pilot have another name, so that they neither replace nor precede those that count
+        file = f"{name}.{study.data}" if study.data else name
+        return cls(study.pk, file, data_version(study)[:HASH_DIGITS], _sha256(chosen)[:HASH_DIGITS])
 
     @property
     def path(self) -> str:
@@ -130,8 +132,15 @@ def cached_result(study: Experiment, name: str, choices: dict[str, Any], compute
 
 def cached_report(study: Experiment, name: str, **choices: Any) -> Report:
     """One of :data:`QUICK_REPORTS`."""
-    report: Report = cached_result(study, name, choices, lambda: QUICK_REPORTS[name](study, **choices))
+    report: Report = cached_result(
+        study, name, choices, lambda: with_data(study, QUICK_REPORTS[name](study, **choices))
+    )
     return report
+
+
+def with_data(study: Experiment, report: Report) -> Report:
+    """The report, with ``data`` where it is not of the data that count."""
+    return {**report, "data": study.data} if study.data else report
 
 
 def cached_items(study: Experiment, *, exclude: str = "", round_number: int | None = None) -> pd.DataFrame:
@@ -149,7 +158,7 @@ def cached_items(study: Experiment, *, exclude: str = "", round_number: int | No
 def items_report(study: Experiment, *, exclude: str = "") -> Report:
     """The table of items and the diagnostics as one document."""
     diagnostics = cached_report(study, "diagnostics", exclude=exclude)
-    return items_document(cached_items(study, exclude=exclude), diagnostics)
+    return with_data(study, items_document(cached_items(study, exclude=exclude), diagnostics))
 
 
 def report_or_job(study: Experiment, name: str, choices: dict[str, Any], *, user: Any = None) -> Report | Job:
@@ -171,7 +180,7 @@ def former_report(study: Experiment, name: str, choices: dict[str, Any]) -> tupl
     folder = report_folder(study.pk)
     with suppress(FileNotFoundError):  # no report of the study was computed, or another process deletes it
         for file in default_storage.listdir(folder)[1]:
-            if file.startswith(f"{name}-") and file.endswith(f"-{key.choices}.json"):
+            if file.startswith(f"{key.name}-") and file.endswith(f"-{key.choices}.json"):
                 path = f"{folder}/{file}"
                 with default_storage.open(path, "rb") as stored:
                     return json.loads(stored.read()), default_storage.get_modified_time(path)
@@ -180,7 +189,8 @@ def former_report(study: Experiment, name: str, choices: dict[str, Any]) -> tupl
 
 def compute_and_store(study: Experiment, name: str, choices: dict[str, Any], path: str) -> Report:
     """Compute one of :data:`SLOW_REPORTS` and write its file unless it exists."""
-    text = json.dumps(SLOW_REPORTS[name](study, **choices), ensure_ascii=False, allow_nan=False)
+    document = with_data(study, SLOW_REPORTS[name](study, **choices))
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False)
     if not default_storage.exists(path):
         # Race: two processes may both write; the storage then renames the second file, and the first is read.
         default_storage.save(path, ContentFile(text.encode()))
@@ -196,7 +206,7 @@ def _report_job(study: Experiment, name: str, choices: dict[str, Any], path: str
     newest = earlier.first()
     if newest is not None and not _may_restart(newest):
         return newest
-    arguments = {"experiment": study.pk, "name": name, "choices": choices, "path": path}
+    arguments = {"experiment": study.pk, "name": name, "choices": choices, "path": path, "data": study.data}
     # Race: the number makes the key the same for simultaneous requests, and ``enqueue`` inserts a key once.
     return enqueue(REPORT, arguments, user=user, experiment=study, key=f"{key}-{earlier.count()}")
 

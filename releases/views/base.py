@@ -19,6 +19,7 @@ from analysis.gold.writers import csv_bytes
 from analysis.text import no_formula
 from experiments.models import Experiment
 from experiments.pages.access import get_study, may_edit
+from judgments.frames.data_source import file_stem, shown_data
 from releases.exports.snippets import table_snippets
 from releases.gold.plans import current_exclusion
 from releases.reports.forms import ExcludeForm
@@ -51,7 +52,10 @@ def study_page(view: View) -> View:
     @wraps(view)
     def view_with_study(request: HttpRequest, slug: str, **kwargs: Any) -> HttpResponseBase:
         editing = request.method not in {"GET", "HEAD"}
-        return view(request, get_study(request.user, slug, editing=editing), **kwargs)
+        study = get_study(request.user, slug, editing=editing)
+        if not editing:
+            study.data = shown_data(request)
+        return view(request, study, **kwargs)
 
     return view_with_study
 
@@ -121,7 +125,7 @@ def csv_name(study: Experiment, name: str, plan: Plan) -> str:
     label = ""
     if plan.steps:
         label = f"{plan.name}-v{plan.version}" if plan.created_at else re.sub(r"[^\w.]+", "-", plan.name)
-    return f"{study.slug}-{name}{'-' if label else ''}{label}.csv"
+    return f"{file_stem(study)}-{name}{'-' if label else ''}{label}.csv"
 
 
 def attachment(content: bytes, media_type: str, name: str) -> HttpResponse:

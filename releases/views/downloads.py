@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils.datastructures import MultiValueDict
 
 from experiments.models import Experiment, TrialKind
+from judgments.frames.data_source import file_stem
 from judgments.frames.listing import counted_judgments
 from releases.exports.judgment_table import ALL_KINDS, DROP, MARK, table_columns
 from releases.exports.snippets import judgment_snippets
@@ -63,7 +64,10 @@ class DownloadForm(ExcludeForm):
 @study_page
 def downloads(request: HttpRequest, study: Experiment) -> HttpResponseBase:
     """The choices, the files, and the snippets for the file as chosen."""
-    form = DownloadForm(request.GET or MultiValueDict({"kinds": [TrialKind.TARGET]}), experiment=study)
+    is_chosen = request.GET.keys() - {"data"}
+    form = DownloadForm(
+        request.GET if is_chosen else MultiValueDict({"kinds": [TrialKind.TARGET]}), experiment=study
+    )
     is_valid, choices = form.is_valid(), form.choices()
     counts = counts_by_kind(study)
     kinds = TrialKind.values if choices["kinds"] == ALL_KINDS else choices["kinds"].split(",")
@@ -73,13 +77,19 @@ def downloads(request: HttpRequest, study: Experiment) -> HttpResponseBase:
         "downloads",
         form=form,
         plan=find_plan(study, choices["exclude"]),
-        query=urlencode({**choices, "exclude": choices["exclude"] or NONE}),
+        query=urlencode(
+            {
+                **choices,
+                "exclude": choices["exclude"] or NONE,
+                **({"data": study.data} if study.data else {}),
+            }
+        ),
         is_marked=choices["excluded"] == MARK,
         included=[(label, n) for kind, label, n in counts if kind in kinds],
         left_out=[(label, n) for kind, label, n in counts if kind not in kinds and n],
         n_zeros=n_zeros(study, kinds),
         columns=table_columns(study),
-        snippets=judgment_snippets(study, f"{study.slug}-judgments.csv"),
+        snippets=judgment_snippets(study, f"{file_stem(study)}-judgments.csv"),
         other_files=OTHER_FILES,
         has_workers=study.task == "forced_choice" and study.campaigns.filter(recruiter="mturk").exists(),
         status=200 if is_valid else 400,

@@ -17,6 +17,7 @@ from analysis.comparison.pairs import PairTable, pair_table
 from analysis.errors import NotEnoughData
 from experiments.models import Experiment
 from experiments.page_cache import cache
+from judgments.frames.data_source import file_stem
 from releases.comparison.compare import comparison_frames, list_comparisons
 from releases.gold.plans import find_plan
 from releases.models import Comparison
@@ -135,7 +136,7 @@ def figure(request: HttpRequest, study: Experiment, *, name: str, form: str) -> 
         has_links=is_on_page(request),
         **_appearance(request),
     )
-    return _file(request, content, name=f"{study.slug}-{name}", form=form)
+    return _file(request, content, name=f"{file_stem(study)}-{name}", form=form)
 
 
 def _choices(request: HttpRequest, study: Experiment, name: str) -> dict[str, Any]:

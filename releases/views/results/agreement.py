@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponseBase
 
 from analysis.report.page_findings import agreement_finding, selection_sentence
 from experiments.models import Experiment
+from judgments.frames.data_source import file_stem
 from releases.gold.plans import find_plan
 from releases.reports.forms import AgreementForm
 from releases.reports.progress import note_look
@@ -73,7 +74,7 @@ def as_csv(request: HttpRequest, study: Experiment) -> HttpResponseBase:
 @study_page
 def as_json(request: HttpRequest, study: Experiment) -> HttpResponseBase:
     """The report as the command prints it."""
-    return json_attachment(_report(request, study), f"{study.slug}-agreement.json")
+    return json_attachment(_report(request, study), f"{file_stem(study)}-agreement.json")
 
 
 def _report(request: HttpRequest, study: Experiment) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, Js
 
 from analysis.errors import BadInput
 from experiments.models import Experiment, Job
+from judgments.frames.data_source import file_stem
 from releases.gold.plans import find_plan
 from releases.reports.forms import ReportForm
 from releases.reports.report_cache import former_report, report_or_job
@@ -72,4 +73,4 @@ def report_json(
     if "job" in outcome:
         job: Job = outcome["job"]
         return JsonResponse({"job": job.pk, "state": job.state, "error": job.error}, status=202)
-    return json_attachment(outcome["report"], f"{study.slug}-{name}.json")
+    return json_attachment(outcome["report"], f"{file_stem(study)}-{name}.json")

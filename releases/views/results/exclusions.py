@@ -10,6 +10,7 @@ from django.views.decorators.http import require_POST
 from analysis.errors import BadInput
 from analysis.report.page_findings import exclusions_finding
 from experiments.models import Experiment
+from judgments.frames.data_source import file_stem
 from releases.gold.plans import current_plan_row, find_plan, set_current_plan, write_plan
 from releases.reports.forms import ExcludeForm, PlanForm
 from releases.reports.report_cache import cached_report
@@ -94,7 +95,7 @@ def as_json(request: HttpRequest, study: Experiment) -> HttpResponseBase:
     """The report as the command prints it."""
     _, choices, _ = form_choices(request, study, ExcludeForm)
     report = cached_report(study, "exclusions", **choices)
-    return json_attachment(report, f"{study.slug}-exclusions.json")
+    return json_attachment(report, f"{file_stem(study)}-exclusions.json")
 
 
 def overlap_rows(report: dict[str, Any]) -> list[tuple[str, list[int]]]:

@@ -9,6 +9,7 @@ from analysis.report.page_findings import items_finding
 from experiments.models import Experiment
 from experiments.pages.forms import paginate
 from experiments.tasks.registry import shown_task
+from judgments.frames.data_source import file_stem
 from releases.gold.plans import find_plan
 from releases.material_frames import member_texts
 from releases.reports.forms import ExcludeForm
@@ -62,7 +63,7 @@ def item_figures(study: Experiment, table: pd.DataFrame, *, query: str) -> list[
 def as_json(request: HttpRequest, study: Experiment) -> HttpResponseBase:
     """The table of items and the diagnostics as the command prints them."""
     _, choices, _ = form_choices(request, study, ExcludeForm)
-    return json_attachment(items_report(study, **choices), f"{study.slug}-items.json")
+    return json_attachment(items_report(study, **choices), f"{file_stem(study)}-items.json")
 
 
 def by_disagreement(table: pd.DataFrame) -> pd.DataFrame:

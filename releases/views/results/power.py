@@ -9,8 +9,9 @@ from analysis.errors import BadInput
 from analysis.report.page_findings import power_finding, unknown_power_sentence
 from experiments.models import Experiment
 from experiments.studies.targets import minutes
+from judgments.frames.data_source import available_data
 from releases.gold.plans import find_plan
-from releases.reports.judgment_cache import n_judgments
+from releases.reports.judgment_cache import n_counted
 from releases.reports.power_forms import (
     PilotForm,
     PlanPowerForm,
@@ -32,7 +33,7 @@ def power(request: HttpRequest, study: Experiment) -> HttpResponseBase:
     form = plan_form(request.GET.dict(), study)
     result = plan_outcome(form, study, query=request.GET.urlencode())
     pilot, context = None, {}
-    if n_judgments(study):
+    if n_counted(study):
         pilot, choices, is_valid = form_choices(request, study, PilotForm)
         if not is_valid:
             choices = PilotForm({}, experiment=study).choices()
@@ -51,6 +52,7 @@ def power(request: HttpRequest, study: Experiment) -> HttpResponseBase:
         plan_form=form,
         pilot_form=pilot,
         query=explicit_query(request, study),
+        n_pilot=0 if study.data else available_data(study).get(Experiment.Data.PILOT, 0),
         status=400 if form.errors or "refused" in result else 200,
         **result,
         **context,

@@ -10,6 +10,7 @@ from django.views.decorators.cache import never_cache
 from analysis.agreement.inclusion import parse_rule
 from analysis.report.page_findings import progress_finding
 from experiments.models import Experiment
+from judgments.frames.data_source import file_stem
 from releases.gold.plans import find_plan
 from releases.reports.forms import ProgressForm
 from releases.reports.progress import viewed_progress
@@ -48,7 +49,7 @@ def as_json(request: HttpRequest, study: Experiment) -> HttpResponseBase:
     """The report as the API gives it."""
     _, choices, _ = form_choices(request, study, ProgressForm)
     report = viewed_progress(study, user=request.user, where="progress", **choices)
-    return json_attachment(report, f"{study.slug}-progress.json")
+    return json_attachment(report, f"{file_stem(study)}-progress.json")
 
 
 def report_context(request: HttpRequest, study: Experiment, choices: dict[str, Any]) -> dict[str, Any]:

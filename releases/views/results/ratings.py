@@ -8,6 +8,7 @@ from analysis.errors import BadInput
 from analysis.report.page_findings import ratings_finding, scales_sentence
 from experiments.models import Experiment
 from experiments.pages.forms import paginate
+from judgments.frames.data_source import file_stem
 from releases.gold.plans import find_plan
 from releases.material_frames import texts
 from releases.reports.forms import TRANSFORMS, RatingsForm
@@ -85,7 +86,7 @@ def as_csv(request: HttpRequest, study: Experiment) -> HttpResponseBase:
 @study_page
 def as_json(request: HttpRequest, study: Experiment) -> HttpResponseBase:
     """The report as the command prints it."""
-    return json_attachment(_report(request, study), f"{study.slug}-ratings.json")
+    return json_attachment(_report(request, study), f"{file_stem(study)}-ratings.json")
 
 
 def report_or_none(study: Experiment, choices: dict[str, Any]) -> dict[str, Any] | None:

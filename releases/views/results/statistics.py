@@ -4,6 +4,7 @@ from django.http import Http404, HttpRequest, HttpResponseBase, JsonResponse
 
 from analysis.plugins.statistics import STATISTICS, Statistic
 from experiments.models import Experiment
+from judgments.frames.data_source import file_stem
 from releases.gold.plans import find_plan
 from releases.reports.forms import ExcludeForm
 from releases.views.base import explicit_query, json_attachment, page, study_page, valid_or_default
@@ -48,7 +49,7 @@ def as_json(request: HttpRequest, study: Experiment, *, name: str) -> HttpRespon
     if "job" in outcome:
         job = outcome["job"]
         return JsonResponse({"job": job.pk, "state": job.state, "error": job.error}, status=202)
-    return json_attachment(outcome["report"], f"{study.slug}-{name}.json")
+    return json_attachment(outcome["report"], f"{file_stem(study)}-{name}.json")
 
 
 def _find(name: str) -> Statistic:

@@ -78,13 +78,14 @@ def test_states_flags_and_native_answers_are_in_every_row(study):
     assert frame["list"].tolist() == ["L1"] * 3
 
 
-def test_previews_are_left_out_unless_asked_for_and_withdrawn_people_always(study):
+def test_pilots_are_apart_and_withdrawn_people_left_out_of_both(study):
     first, second, _ = Session.objects.order_by("pk")
     Session.objects.filter(pk=first.pk).update(is_test=True)
     Session.objects.filter(pk=second.pk).update(status="withdrawn")
     assert len(judgment_frame(study)) == 2
-    assert len(judgment_frame(study, include_tests=True)) == 4
     assert len(session_frame(study)) == 1
+    study.data = "pilot"
+    assert len(judgment_frame(study)) == 2 and len(session_frame(study)) == 1
 
 
 def test_no_frame_holds_the_id_of_a_platform(study):

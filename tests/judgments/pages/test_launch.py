@@ -146,6 +146,23 @@ def test_dry_run_sends_one_simulated_participant_to_each_list_and_counts_none(cl
     assert line(study, "dry-run").is_done and not line(study, "preview").is_done
 
 
+def test_any_number_of_simulated_participants_whose_answers_can_be_looked_at(client):
+    study = draft()
+    client.force_login(cast.ada())
+    assert "Choose a number from 1 to 500" in press(client, "dry-run/", participants="501")
+    assert "is not a number" in press(client, "dry-run/", participants="many")
+    waiting = press(client, "dry-run/", participants="3")
+    assert f'href="{PAGE}#dry-run"' in waiting
+    run(Job.objects.get(kind=DRY_RUN).pk)
+    assert Session.objects.filter(status="complete").count() == 3
+    judgments = client.get("/studies/agreement/judgments/?data=dry_run").content.decode()
+    assert "all participants are simulated" in judgments and 'data-label="Position"' in judgments
+    study.instructions = "Another text."
+    study.save()
+    try_it(study)
+    assert "3 sessions" in client.get("/studies/agreement/judgments/?data=dry_run").content.decode()
+
+
 def test_a_failed_dry_run_is_not_done_despite_an_earlier_success(client, monkeypatch):
     study = draft()
     client.force_login(cast.ada())
