@@ -70,14 +70,15 @@ def prepare() -> None:
     from django.core.management import call_command  # noqa: PLC0415
 
     from config.http.static_files import HashedStaticFiles  # noqa: PLC0415
-    from releases.demo.login import login_line, request_demo  # noqa: PLC0415
+    from releases.demo.login import administrator_lines, login_line, request_demo  # noqa: PLC0415
 
     call_command("migrate", interactive=False, verbosity=0, skip_checks=False)
     if not settings.DEBUG:
         HashedStaticFiles.is_compressed = False
         call_command("collectstatic", interactive=False, verbosity=0)
     request_demo()
-    print(f"  {login_line()}\n  Ctrl-C stops it; the data are in {settings.VAR}.")
+    lines = [login_line(), *administrator_lines(), f"Ctrl-C stops it; the data are in {settings.VAR}."]
+    print("".join(f"  {line}\n" for line in lines), end="")
 
 
 def run_preparation() -> str:

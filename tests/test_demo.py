@@ -16,7 +16,7 @@ from experiments.models import Experiment, MaterialSet
 from judgments.models import Judgment, Session
 from judgments.monitoring.overview import study_numbers
 from releases.demo.conclusions import SEEDS, SIZES, TITLE, TRAINING
-from releases.demo.login import demo_user, login_line
+from releases.demo.login import administrator_lines, demo_user, login_line
 from releases.demo.make import make_demo
 from releases.demo.materials import PAIRS_NAME, pair_materials
 from releases.models import Comparison, ExclusionPlan, Release, ScoringRun
@@ -121,10 +121,15 @@ def test_password_is_kept_where_only_its_owner_reads_it(var):
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert authenticate(username="demo", password=file.read_text()) == user
     assert login_line() == f"Demo login: demo, password: {file.read_text()}"
+    assert "createsuperuser" in administrator_lines()[0]
+    get_user_model().objects.create_superuser("root")
+    assert administrator_lines() == []
     user.set_password("another-password")
     user.save()
     assert "another-password" not in login_line() and "you have set" in login_line()
-    assert demo_user() == user and get_user_model().objects.get().check_password("another-password")
+    assert demo_user() == user and get_user_model().objects.get(username="demo").check_password(
+        "another-password"
+    )
 
 
 def test_password_may_be_set(var, monkeypatch):

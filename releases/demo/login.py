@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import sys
 from contextlib import suppress
 
 from django.conf import settings
@@ -37,6 +38,14 @@ def demo_user() -> User:
         user.set_password(demo_password())
         user.save(update_fields=["password"])
     return user
+
+
+def administrator_lines() -> list[str]:
+    """Return the line that says how to become administrator; none where there is an administrator."""
+    if User.objects.filter(is_superuser=True, is_active=True).exists():
+        return []
+    python = os.path.relpath(sys.executable, settings.BASE_DIR)
+    return [f"Administrator: {python} manage.py createsuperuser, in another terminal, makes your account."]
 
 
 def login_line() -> str:

@@ -577,7 +577,8 @@ def main() -> None:
     platform = ProlificPlatform(token=options.token, currency=options.currency)
     platform.background_delay_s = 2.0
     server = ProlificDouble(platform, port=options.port)
-    print(f"Prolific double: {server.url}/play/   token: {options.token}", flush=True)
+    print(f"Prolific double: {server.url}/play/  (page of participants)")
+    print(f"  PROLIFIC_URL={server.url}\n  token {options.token}", flush=True)
 
     def deliver_always() -> None:
         while True:

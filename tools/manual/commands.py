@@ -61,6 +61,7 @@ NOT_RUN: dict[str | tuple[str, str], str] = {
     "docs/examples/obelus-example/README.md": "installs a package: test_plugin_package.py does",
     "docs/how-to/deploy.md": "sets up a server: tests/deployment",
     "docs/how-to/filtered-corpora.md": "needs a treebank: tests/analysis/corpora",
+    "docs/how-to/first-server.md": "asks for a password; backs up: tests/experiments/operation",
     "docs/how-to/kubernetes.md": "needs a cluster: tests/deployment",
     "docs/how-to/learning-curves.md": "trains for hours: tests/analysis/training",
     "docs/how-to/operate.md": "backs up and restores a server: tests/experiments/operation",
