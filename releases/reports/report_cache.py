@@ -130,6 +130,11 @@ def cached_result(study: Experiment, name: str, choices: dict[str, Any], compute
     return django_cache.get_or_set(ReportKey.of(study, name, choices).path, compute, CACHE_SECONDS)
 
 
+def is_cached(study: Experiment, name: str, choices: dict[str, Any]) -> bool:
+    """Whether :func:`cached_result` has a result of these data, plan and choices."""
+    return ReportKey.of(study, name, choices).path in django_cache
+
+
 def cached_report(study: Experiment, name: str, **choices: Any) -> Report:
     """One of :data:`QUICK_REPORTS`."""
     report: Report = cached_result(

@@ -29,6 +29,7 @@ from releases.reports.report_cache import (
     cached_report,
     cached_result,
     compute_and_store,
+    is_cached,
     report_or_job,
 )
 from releases.scoring import stored_scores
@@ -245,6 +246,9 @@ def draw_ratings(study: Experiment, choices: Choices, addresses: Addresses) -> C
     return analysis.figures.rating_figure(frame, scale=str(choices["transform"]), note=_note(study, choices))
 
 
+PARTICIPANTS_BY_AGREEMENT: tuple[str, Choices] = ("participants-agreement", {"exclude": ""})
+
+
 def participants_by_agreement(study: Experiment) -> tuple[pd.DataFrame, str]:
     """Time, agreement with the others and signals of each participant, and the name of the agreement."""
 
@@ -257,8 +261,13 @@ def participants_by_agreement(study: Experiment) -> tuple[pd.DataFrame, str]:
         people: tuple[pd.DataFrame, str] = figures.agreement_and_time_frame(evidence.everyone)
         return people
 
-    table: tuple[pd.DataFrame, str] = cached_result(study, "participants-agreement", {"exclude": ""}, compute)
+    table: tuple[pd.DataFrame, str] = cached_result(study, *PARTICIPANTS_BY_AGREEMENT, compute)
     return table
+
+
+def has_participants_by_agreement(study: Experiment) -> bool:
+    """Whether :func:`participants_by_agreement` has been computed from today's data."""
+    return is_cached(study, *PARTICIPANTS_BY_AGREEMENT)
 
 
 def draw_participants(study: Experiment, choices: Choices, addresses: Addresses) -> Chart:

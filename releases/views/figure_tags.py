@@ -7,7 +7,9 @@ from django import template
 
 from analysis.report.page_findings import participants_finding as write_finding
 from experiments.models import Experiment
-from releases.reports.study_figures import participants_by_agreement
+from releases.reports.judgment_cache import n_judgments
+from releases.reports.study_figures import has_participants_by_agreement, participants_by_agreement
+from releases.views import large_studies
 from releases.views.figures import registered_figure
 
 register = template.Library()
@@ -21,6 +23,11 @@ def study_figure(study: Experiment, name: str, query: str = "", is_half: bool = 
 
 @register.inclusion_tag("releases/_finding.html")
 def participants_finding(study: Experiment) -> dict[str, Any]:
-    """Count the participants with a quality signal or a flag in the figure of agreement and time."""
+    """Count the participants with a quality signal or a flag in the figure of agreement and time.
+
+    On the first visit of a large study the sentence is left out: the figure below computes the numbers.
+    """
+    if n_judgments(study) > large_studies.MAX_JUDGMENTS and not has_participants_by_agreement(study):
+        return {"finding": ""}
     people, measure = participants_by_agreement(study)
     return {"finding": write_finding(people, measure)}

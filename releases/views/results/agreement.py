@@ -21,6 +21,7 @@ from releases.views.base import (
     study_page,
 )
 from releases.views.figures import Figure, study_figure
+from releases.views.large_studies import answered_at_once
 
 CSV_COLUMNS = (
     "paradigm",
@@ -41,6 +42,7 @@ CSV_COLUMNS = (
 
 
 @study_page
+@answered_at_once
 def agreement(request: HttpRequest, study: Experiment) -> HttpResponseBase:
     """The report with its choices."""
     form, choices, is_valid = form_choices(request, study, AgreementForm)

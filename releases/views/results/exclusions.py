@@ -24,9 +24,11 @@ from releases.views.base import (
     study_page,
 )
 from releases.views.figures import registered_figure
+from releases.views.large_studies import answered_at_once
 
 
 @study_page
+@answered_at_once
 def exclusions(request: HttpRequest, study: Experiment) -> HttpResponseBase:
     """The selected plan applied to the current judgments; a form writes a new plan or version."""
     plan_form = PlanForm(request.POST or None, auto_id="new_%s")

@@ -16,11 +16,13 @@ from releases.reports.forms import ExcludeForm
 from releases.reports.report_cache import cached_items, cached_report, items_report
 from releases.views.base import explicit_query, form_choices, json_attachment, page, study_page
 from releases.views.figures import Figure, registered_figure
+from releases.views.large_studies import answered_at_once
 
 PER_PAGE = 50
 
 
 @study_page
+@answered_at_once
 def items(request: HttpRequest, study: Experiment) -> HttpResponseBase:
     """Every judged item with its count, interval and majority."""
     form, choices, is_valid = form_choices(request, study, ExcludeForm)

@@ -15,11 +15,13 @@ from releases.gold.plans import find_plan
 from releases.reports.forms import ProgressForm
 from releases.reports.progress import viewed_progress
 from releases.views.base import explicit_query, form_choices, json_attachment, page, study_page
+from releases.views.large_studies import answered_at_once
 
 MAX_NEAREST = 3
 
 
 @study_page
+@answered_at_once
 def progress(request: HttpRequest, study: Experiment) -> HttpResponseBase:
     """The report with its choices."""
     form, choices, is_valid = form_choices(request, study, ProgressForm)

@@ -23,6 +23,7 @@ from releases.views.base import (
     study_page,
 )
 from releases.views.figures import Figure, study_figure
+from releases.views.large_studies import answered_at_once
 
 PER_PAGE = 100
 BY_SD = ("z", "z-log")
@@ -30,6 +31,7 @@ CSV_COLUMNS = ("item", "condition", "sentence_id", "n", "mean", "sd", "se", "mea
 
 
 @study_page
+@answered_at_once
 def ratings(request: HttpRequest, study: Experiment) -> HttpResponseBase:
     """The report with its choices; a forced-choice study has none."""
     form, choices, is_valid = form_choices(request, study, RatingsForm)
