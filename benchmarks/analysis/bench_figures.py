@@ -10,6 +10,7 @@ import os
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -56,9 +57,12 @@ def measure() -> list[tuple[str, list[tuple[float, float]]]]:
     return [(address, [_request(client, address) for _ in range(2)]) for address in addresses]
 
 
-def _request(client: object, address: str) -> tuple[float, float]:
+def _request(client: Any, address: str) -> tuple[float, float]:
     wall, cpu = time.perf_counter(), time.process_time()
     answer = client.get(address)
+    if "Refresh" in answer.headers:  # the page that names the work; a browser asks again
+        print(f"{address:<70} names the work after {time.perf_counter() - wall:.2f} s")
+        answer = client.get(address)
     assert answer.status_code == 200, address
     return time.perf_counter() - wall, time.process_time() - cpu
 

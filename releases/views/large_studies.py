@@ -36,7 +36,8 @@ def answered_at_once(view: View) -> View:
         key = f"computed-{data_version(study)}-{address}"
         if not cache.get(key) and request.session.get(WAITING) != address:
             request.session[WAITING] = address
-            answer = render(request, "releases/large_study.html", {"study": study, "n_judgments": n})
+            context = {"study": study, "page": view.__name__, "n_judgments": n}
+            answer = render(request, "releases/large_study.html", context)
             answer["Refresh"], answer["Cache-Control"] = "0", "no-store"
             return answer
         request.session.pop(WAITING, None)
