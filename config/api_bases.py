@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from datetime import timedelta
 from difflib import get_close_matches
 from functools import partial
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, cast
 
 from django.apps import apps
 from django.db.models import Model
@@ -122,12 +122,26 @@ class StrictView(APIView):
         return names
 
     def validated_query(self) -> dict[str, Any]:
-        """The validated query parameters."""
+        """The validated query parameters of ``query_class``; those of pages are read by the pagination."""
         assert self.query_class is not None
-        choices = self.query_class(data=self.request.query_params.dict())
+        sent, names = self.request.query_params.dict(), list(map(str, self.query_class().fields))
+        choices = self.query_class(data={name: sent[name] for name in names if name in sent})
         choices.is_valid(raise_exception=True)
         validated: dict[str, Any] = choices.validated_data
         return validated
+
+
+class ColumnListMixin(mixins.ListModelMixin):
+    """Lists that are read as columns of the database: a model and a serializer for each row cost most."""
+
+    columns: ClassVar[dict[str, Any]] = {}  # of the serializer, with what they are read from
+
+    def list(self, request: Request, *args: object, **kwargs: object) -> Response:
+        """One page."""
+        view: Any = self
+        rows = view.filter_queryset(view.get_queryset()).values_list(*self.columns.values())
+        page = [dict(zip(self.columns, row, strict=True)) for row in view.paginate_queryset(rows)]
+        return cast(Response, view.get_paginated_response(page))
 
 
 def revalidate(request: Request, response: Response) -> HttpResponse | None:

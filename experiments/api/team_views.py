@@ -7,9 +7,11 @@ from typing import Any, cast
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
+from django.utils import timezone
+from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import generics, serializers, status
 from rest_framework.request import Request
@@ -89,10 +91,17 @@ def check_role(team: Team, role: str) -> None:
         raise serializers.ValidationError({"role": [f"It is one of {', '.join(roles)}."]})
 
 
+class RoleFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no stubs
+    """Narrow members or invitations."""
+
+    role = filters.ChoiceFilter(choices=list(ROLES.items()))
+
+
 @extend_schema_view(get=extend_schema(summary="Members of a team", description="One page."))
 class MemberViews(TeamAPIView, generics.ListAPIView[Any]):
     """Members."""
 
+    filterset_class = RoleFilter
     serializer_class = MemberSerializer
 
     def get_queryset(self) -> QuerySet[Any]:
@@ -145,6 +154,8 @@ class InvitationAPIView(TeamAPIView):
 @extend_schema_view(get=extend_schema(summary="Pending invitations to a team", description="One page."))
 class InvitationViews(InvitationAPIView, generics.ListAPIView[Invitation]):
     """Invitations."""
+
+    filterset_class = RoleFilter
 
     def get_queryset(self) -> QuerySet[Invitation]:
         """Newest first."""
@@ -212,10 +223,24 @@ class NewReviewLinkSerializer(StrictSerializer):
     link = serializers.CharField()
 
 
+class ReviewLinkFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no stubs
+    """Narrow the links."""
+
+    is_active = filters.BooleanFilter(
+        method="in_use", help_text="Whether it opens: neither revoked nor expired."
+    )
+
+    def in_use(self, rows: QuerySet[ReviewLink], name: str, value: bool) -> QuerySet[ReviewLink]:
+        """Those that open, or that do not."""
+        opens = Q(revoked_at__isnull=True, expires_at__gt=timezone.now())
+        return rows.filter(opens if value else ~opens)
+
+
 @extend_schema_view(get=extend_schema(summary="Links for reviewers of a study", description="One page."))
 class ReviewLinkViews(TeamAPIView, generics.ListAPIView[ReviewLink]):
     """Links for reviewers, for owners."""
 
+    filterset_class = ReviewLinkFilter
     keeps_answers = False
     queryset = ReviewLink.objects.none()
     serializer_class = ReviewLinkSerializer
@@ -318,9 +343,17 @@ class LabAPIView(TeamAPIView):
     serializer_class = LabSerializer
 
 
+class LabFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no stubs
+    """Narrow the labs."""
+
+    search = filters.CharFilter(field_name="name", lookup_expr="icontains", help_text="Part of the name.")
+
+
 @extend_schema_view(get=extend_schema(summary="Your labs", description="One page."))
 class LabViews(LabAPIView, generics.ListAPIView[Lab]):
     """Labs of the caller."""
+
+    filterset_class = LabFilter
 
     def get_queryset(self) -> QuerySet[Lab]:
         """By name."""

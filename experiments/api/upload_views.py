@@ -106,7 +106,6 @@ class UploadAPIView(StrictView, generics.GenericAPIView[Any]):
 
     queryset = Upload.objects.none()
     serializer_class: Any = UploadSerializer
-    filter_backends: list[Any] = []
     pagination_class = None
     purpose: ClassVar[str] = PURPOSE
 

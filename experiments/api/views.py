@@ -23,7 +23,7 @@ from rest_framework.serializers import (
     Serializer,
 )
 
-from config.api_bases import StrictModelSerializer, StrictSerializer, StrictView
+from config.api_bases import ColumnListMixin, StrictModelSerializer, StrictSerializer, StrictView
 from config.api_schema import ErrorSerializer
 from experiments.api.authentication import require_money_for_pay
 from experiments.api.serializers import (
@@ -55,7 +55,6 @@ Rows = TypeVar("Rows", MinimalPair, Sentence)
 class StudyAPIView(StrictView, generics.GenericAPIView[Any]):
     """Base of the views of one study."""
 
-    filter_backends: list[Any] = []
     takes_no_body: ClassVar[bool] = False  # of a view whose POST reads none
 
     def study(self) -> Experiment:
@@ -216,8 +215,8 @@ class SetInUse(APIException):
     ),
 )
 class MaterialViews(
+    ColumnListMixin,
     StrictView,
-    mixins.ListModelMixin,
     mixins.RetrieveModelMixin,
     mixins.DestroyModelMixin,
     viewsets.GenericViewSet[MaterialSet],
@@ -227,6 +226,7 @@ class MaterialViews(
     queryset = MaterialSet.objects.none()
     serializer_class = MaterialSerializer
     filterset_class = MaterialFilter
+    columns = {name: name for name in MaterialSerializer.Meta.fields}
     lookup_field = "slug"
 
     def get_queryset(self) -> QuerySet[MaterialSet]:
@@ -243,29 +243,30 @@ class MaterialViews(
         delete_set(instance, by=user)
 
 
-class ParadigmFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no stubs
-    """Narrow the sentences or pairs of a set."""
+class PairFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no stubs
+    """Narrow the pairs of a set."""
 
     paradigm = filters.CharFilter(field_name="paradigm__name", help_text="Name of a paradigm.")
+    phenomenon = filters.CharFilter(
+        field_name="paradigm__phenomenon__name", help_text="Name of a phenomenon."
+    )
+    discard = filters.BooleanFilter(help_text="Whether the pair is marked to be left out.")
 
 
 class SentenceFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no stubs
     """Narrow the sentences of a set."""
 
-    paradigm = filters.CharFilter(field_name="item__paradigm__name", help_text="Name of a paradigm.")
+    item = filters.CharFilter(field_name="item__key", help_text="Name of an item.")
     condition = filters.CharFilter(help_text="Name of a condition.")
+    paradigm = filters.CharFilter(field_name="item__paradigm__name", help_text="Name of a paradigm.")
+    phenomenon = filters.CharFilter(
+        field_name="item__paradigm__phenomenon__name", help_text="Name of a phenomenon."
+    )
+    expected = filters.ChoiceFilter(choices=Sentence.Expected.choices, help_text="Intended status.")
 
 
-class OfOneSet(StrictView, generics.ListAPIView[Rows]):
-    """Rows of one material set, read as columns: a list has thousands."""
-
-    columns: ClassVar[dict[str, Any]] = {}  # of the serializer, with their places
-
-    def list(self, request: Request, *args: object, **kwargs: object) -> Response:
-        """One page."""
-        rows = self.filter_queryset(self.get_queryset()).values_list(*self.columns.values())
-        page = self.paginate_queryset(rows) or []
-        return self.get_paginated_response([dict(zip(self.columns, row, strict=True)) for row in page])
+class OfOneSet(ColumnListMixin, StrictView, generics.ListAPIView[Rows]):
+    """Rows of one material set."""
 
     def of_set(self, rows: QuerySet[Rows]) -> QuerySet[Rows]:
         """The rows, or 404 for strangers."""
@@ -292,7 +293,7 @@ class PairViews(OfOneSet[MinimalPair]):
     }
     queryset = MinimalPair.objects.none()
     serializer_class = PairSerializer
-    filterset_class = ParadigmFilter
+    filterset_class = PairFilter
 
     def get_queryset(self) -> QuerySet[MinimalPair]:
         """Pairs of the set."""

@@ -6,19 +6,20 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
+from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import generics, serializers, status
 from rest_framework.exceptions import Throttled
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.api_bases import StrictModelSerializer, StrictSerializer
+from config.api_bases import ColumnListMixin, StrictModelSerializer, StrictSerializer
 from experiments.api.views import StudyAPIView
 from experiments.limits import LimitReached
 from experiments.models import Experiment, Webhook, WebhookDelivery
 from experiments.pages.access import may_edit
 from experiments.webhooks import endpoints
-from experiments.webhooks.events import EVENTS
+from experiments.webhooks.events import EVENTS, TEST
 from experiments.webhooks.targets import MAX_LENGTH
 
 
@@ -87,13 +88,6 @@ class WebhookDeliverySerializer(StrictModelSerializer[WebhookDelivery]):
         fields = ["id", "event_id", "event", "body", "state", "attempts", "created_at", "delivered_at"]
         read_only_fields = fields
 
-    def to_representation(self, instance: WebhookDelivery) -> dict[str, Any]:
-        """Leave out responses for viewers."""
-        shown = dict(super().to_representation(instance))
-        if not self.context.get("may_edit", True):
-            shown["attempts"] = [{**attempt, "response": ""} for attempt in shown["attempts"]]
-        return shown
-
 
 @contextmanager
 def _throttle() -> Iterator[None]:
@@ -123,9 +117,24 @@ class WebhookAPIView(StudyAPIView):
         return context
 
 
+class WebhookFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no stubs
+    """Narrow the webhooks of a study."""
+
+    is_enabled = filters.BooleanFilter(help_text="Whether it gets events.")
+
+
+class DeliveryFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no stubs
+    """Narrow the deliveries of a webhook."""
+
+    state = filters.ChoiceFilter(choices=WebhookDelivery.State.choices)
+    event = filters.ChoiceFilter(choices=[(name, name) for name in [*EVENTS, TEST]])
+
+
 @extend_schema_view(get=extend_schema(summary="Webhooks of a study", description="One page."))
 class WebhookViews(WebhookAPIView, generics.ListAPIView[Webhook]):
     """The webhooks of a study."""
+
+    filterset_class = WebhookFilter
 
     def get_queryset(self) -> QuerySet[Webhook]:
         """In the order in which they were added."""
@@ -196,14 +205,24 @@ class WebhookTestView(WebhookAPIView):
 @extend_schema_view(
     get=extend_schema(summary="Deliveries of a webhook, newest first", description="One page.")
 )
-class DeliveryViews(WebhookAPIView, generics.ListAPIView[WebhookDelivery]):
+class DeliveryViews(ColumnListMixin, WebhookAPIView, generics.ListAPIView[WebhookDelivery]):
     """The log of a webhook."""
 
+    filterset_class = DeliveryFilter
+    columns = {name: name for name in WebhookDeliverySerializer.Meta.fields}
     serializer_class = WebhookDeliverySerializer
 
     def get_queryset(self) -> QuerySet[WebhookDelivery]:
         """Newest first."""
         return WebhookDelivery.objects.filter(webhook=self.webhook())
+
+    def list(self, request: Request, *args: object, **kwargs: object) -> Response:
+        """One page; without responses for viewers."""
+        response = super().list(request)
+        if not self.get_serializer_context()["may_edit"]:
+            for row in response.data["results"]:
+                row["attempts"] = [{**attempt, "response": ""} for attempt in row["attempts"]]
+        return response
 
 
 class DeliverySendView(WebhookAPIView):

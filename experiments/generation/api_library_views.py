@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
+from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import generics, serializers, status
 from rest_framework.request import Request
@@ -36,7 +37,6 @@ class LibraryView(StrictView, generics.GenericAPIView[Any]):
     """Base of the views of one row."""
 
     queryset: Any = PairSet.objects.none()
-    filter_backends = ()
     pagination_class = None
     model: ClassVar[Any] = PairSet
 
@@ -210,15 +210,23 @@ class WordAPIView(LibraryView):
         return save_words(self.user, word_list=row, **values).word_list
 
 
+class WordListFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no stubs
+    """Narrow the word lists."""
+
+    search = filters.CharFilter(field_name="name", lookup_expr="icontains", help_text="Part of the name.")
+    language = filters.CharFilter(help_text="Language tag.")
+
+
 @extend_schema_view(get=extend_schema(summary="Your word lists, and those shared with you"))
 class WordListViews(WordAPIView, generics.ListAPIView[WordList]):
     """Word lists."""
 
+    filterset_class = WordListFilter
     pagination_class: Any = generics.ListAPIView.pagination_class
 
     def get_queryset(self) -> QuerySet[WordList]:
         """Lists of the caller, by name."""
-        return WordList.objects.visible_to(self.user).order_by("name", "pk")
+        return WordList.objects.visible_to(self.user).with_newest().order_by("name", "pk")
 
     @extend_schema(summary="Add a word list", request=WordListSerializer, responses={201: WordListSerializer})
     def post(self, request: Request) -> Response:

@@ -5,15 +5,16 @@ from typing import Any, cast
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.db.models import QuerySet
+from django.db.models import Case, QuerySet, Value, When
 from django.http import Http404
+from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import generics, serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from analysis.errors import BadInput, StillComputing
-from config.api_bases import StrictModelSerializer, StrictSerializer, StrictView
+from config.api_bases import ColumnListMixin, StrictModelSerializer, StrictSerializer, StrictView
 from config.api_schema import ErrorSerializer
 from experiments.api.authentication import count_request
 from experiments.api.serializers import ObjectField, PlainText
@@ -80,6 +81,7 @@ class ParadigmChoices(StrictSerializer):
     """Selection of the platform's paradigms."""
 
     language = serializers.ChoiceField(choices=languages_with_paradigms(), required=False, default="en")
+    phenomenon = PlainText(required=False, max_length=100, help_text="Name of a phenomenon.")
 
 
 @extend_schema_view(get=extend_schema(operation_id="paradigms_list", summary="Paradigms of the platform"))
@@ -89,12 +91,14 @@ class ParadigmsView(StrictView, generics.ListAPIView[Any]):
     queryset = OwnParadigm.objects.none()
     serializer_class = ParadigmSerializer
     query_class = ParadigmChoices
-    filter_backends = ()
 
     def list(self, request: Request, *args: object, **kwargs: object) -> Response:
         """One page."""
-        language = self.validated_query()["language"]
-        rows = self.paginate_queryset([describe_paradigm(row) for row in built_in(language)])
+        query = self.validated_query()
+        paradigms = [describe_paradigm(row) for row in built_in(query["language"])]
+        if "phenomenon" in query:
+            paradigms = [row for row in paradigms if row["phenomenon"] == query["phenomenon"]]
+        rows = self.paginate_queryset(paradigms)
         return self.get_paginated_response(ParadigmSerializer(rows, many=True).data)
 
 
@@ -202,6 +206,14 @@ class OwnParadigmSerializer(StrictModelSerializer[OwnParadigm]):
         return row.study.slug if row.study else None
 
 
+class OwnParadigmFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no stubs
+    """Narrow the own paradigms."""
+
+    search = filters.CharFilter(field_name="uid", lookup_expr="icontains", help_text="Part of the name.")
+    language = filters.CharFilter(help_text="Language tag.")
+    phenomenon = filters.CharFilter(help_text="Name of a phenomenon.")
+
+
 @extend_schema_view(
     get=extend_schema(summary="Your paradigms, and those shared with you"),
     post=extend_schema(summary="Save a text as a new paradigm of yours"),
@@ -211,11 +223,12 @@ class OwnParadigmsView(StrictView, generics.ListCreateAPIView[OwnParadigm]):
 
     queryset = OwnParadigm.objects.none()
     serializer_class = OwnParadigmSerializer
-    filter_backends = ()
+    filterset_class = OwnParadigmFilter
 
     def get_queryset(self) -> QuerySet[OwnParadigm]:
         """Paradigms of the caller."""
-        return OwnParadigm.objects.visible_to(self.request.user).select_related("lab", "study")
+        rows = OwnParadigm.objects.visible_to(self.request.user).select_related("lab", "study")
+        return rows.with_newest()
 
     def perform_create(self, serializer: serializers.BaseSerializer[OwnParadigm]) -> None:
         """The first version."""
@@ -348,22 +361,49 @@ class PairSetSerializer(StrictModelSerializer[PairSet]):
         return "failed" if row.job and row.job.state == Job.State.FAILED else "drawing"
 
 
+class PairSetFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no stubs
+    """Narrow the sets of drawn pairs."""
+
+    search = filters.CharFilter(field_name="name", lookup_expr="icontains", help_text="Part of the name.")
+    language = filters.CharFilter(help_text="Language tag.")
+
+
+class DrawnPairFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no stubs
+    """Narrow the pairs of a set."""
+
+    paradigm = filters.CharFilter(help_text="Name of a paradigm.")
+    is_struck = filters.BooleanFilter(help_text="Whether the pair was struck.")
+
+
 @extend_schema_view(
     get=extend_schema(summary="Your sets of drawn pairs, newest first"),
     post=extend_schema(
         summary="Draw a set; a large one is drawn by a job (`drawn_at` is null until it is done)"
     ),
 )
-class PairSetsView(StrictView, generics.ListCreateAPIView[PairSet]):
+class PairSetsView(ColumnListMixin, StrictView, generics.ListCreateAPIView[PairSet]):
     """Sets of drawn pairs."""
 
+    columns = {
+        "id": "id",
+        "state": Case(
+            When(drawn_at__isnull=False, then=Value("ready")),
+            When(job__state=Job.State.FAILED, then=Value("failed")),
+            default=Value("drawing"),
+        ),
+        "name": "name",
+        "n": "n_each",
+        **{name: name for name in ("seed", "language", "recipe", "drawn_at")},
+        "job": "job_id",
+        "materials": "materials__slug",
+    }
     queryset = PairSet.objects.none()
     serializer_class = PairSetSerializer
-    filter_backends = ()
+    filterset_class = PairSetFilter
 
     def get_queryset(self) -> QuerySet[PairSet]:
         """Sets of the caller."""
-        return PairSet.objects.visible_to(self.request.user).select_related("materials", "job")
+        return PairSet.objects.visible_to(self.request.user)
 
     def perform_create(self, serializer: serializers.BaseSerializer[PairSet]) -> None:
         """Draw, or queue the draw."""
@@ -404,14 +444,17 @@ class DrawnPairSerializer(StrictModelSerializer[GeneratedPair]):
 
 
 @extend_schema_view(get=extend_schema(summary="Pairs of a set, as they read now"))
-class DrawnPairsView(StrictView, generics.ListAPIView[GeneratedPair]):
+class DrawnPairsView(ColumnListMixin, StrictView, generics.ListAPIView[GeneratedPair]):
     """Pairs of one set, in the order of their draw."""
 
     may_be_early = True
-
+    columns = {
+        **{name: name for name in ("id", "key", "paradigm", "good", "bad", "is_struck")},
+        "fields_drawn": "fields",
+    }
     queryset = GeneratedPair.objects.none()
     serializer_class = DrawnPairSerializer
-    filter_backends = ()
+    filterset_class = DrawnPairFilter
 
     def get_queryset(self) -> QuerySet[GeneratedPair]:
         """Pairs of the set, or 404 for strangers."""

@@ -18,7 +18,7 @@ from analysis.errors import BadInput
 from config.api_bases import StrictModelSerializer, StrictSerializer
 from experiments.api.serializers import BIGGEST, JobSerializer, PlainText, check_fields
 from experiments.api.views import StudyAPIView
-from experiments.models import ApiToken, Campaign, PlatformAccount
+from experiments.models import ApiToken, Campaign, Mode, PlatformAccount
 from judgments.api.participant_views import ChangedSerializer, IdsField, find_rows
 from judgments.models import PlatformCall, Submission
 from judgments.recruitment import campaigns, decisions, ledger
@@ -171,12 +171,19 @@ class CampaignAPIView(StudyAPIView):
         return {"site": self.request.build_absolute_uri("/").rstrip("/")}
 
 
+class AccountFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no stubs
+    """Narrow the accounts."""
+
+    platform = filters.CharFilter(help_text="Such as prolific or mturk.")
+
+
 @extend_schema_view(
     get=extend_schema(summary="Accounts of platforms that a study may use", description="One page.")
 )
 class AccountViews(CampaignAPIView, generics.ListAPIView[PlatformAccount]):
     """Accounts."""
 
+    filterset_class = AccountFilter
     queryset = PlatformAccount.objects.none()
     serializer_class = AccountSerializer
 
@@ -201,9 +208,19 @@ def split_options(
     return {**settings, "options": {**campaign_options, **texts}}
 
 
+class CampaignFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no stubs
+    """Narrow the campaigns."""
+
+    state = filters.ChoiceFilter(choices=Campaign.State.choices)
+    recruiter = filters.CharFilter(help_text="Such as prolific or mturk.")
+    mode = filters.ChoiceFilter(choices=Mode.choices, help_text="Whether it spends money.")
+
+
 @extend_schema_view(get=extend_schema(summary="Campaigns of a study, newest first", description="One page."))
 class CampaignViews(CampaignAPIView, generics.ListAPIView[Campaign]):
     """Campaigns."""
+
+    filterset_class = CampaignFilter
 
     def get_queryset(self) -> QuerySet[Campaign]:
         """Those on platforms with an account."""
@@ -404,7 +421,6 @@ class SubmissionViews(CampaignAPIView, generics.ListAPIView[Submission]):
     further_scope = ApiToken.Scope.PEOPLE
     queryset = Submission.objects.none()
     serializer_class = SubmissionSerializer
-    filter_backends = [filters.DjangoFilterBackend]
     filterset_class = SubmissionFilter
 
     def get_queryset(self) -> QuerySet[Submission]:
@@ -568,10 +584,19 @@ class MessageView(CampaignAPIView):
         return Response(CallSerializer(plan_message(campaign, stored, **data, by=self.user)).data)
 
 
+class CallFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no stubs
+    """Narrow the calls."""
+
+    state = filters.ChoiceFilter(choices=PlatformCall.State.choices)
+    kind = filters.ChoiceFilter(choices=PlatformCall.Kind.choices)
+    campaign = filters.CharFilter(field_name="campaign__name", help_text="Name of a campaign.")
+
+
 @extend_schema_view(get=extend_schema(summary="Calls to platforms, newest first", description="One page."))
 class CallViews(CampaignAPIView, generics.ListAPIView[PlatformCall]):
     """The ledger of calls."""
 
+    filterset_class = CallFilter
     further_scope = ApiToken.Scope.MONEY
     queryset = PlatformCall.objects.none()
     serializer_class = CallSerializer

@@ -3,9 +3,10 @@
 from typing import Any
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
+from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import generics, serializers, status
 from rest_framework.request import Request
@@ -119,9 +120,17 @@ def validate_form(form: ChannelForm) -> None:
         raise serializers.ValidationError(form.errors.get_json_data())
 
 
+class ChannelFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no stubs
+    """Narrow the channels."""
+
+    state = filters.ChoiceFilter(choices=Campaign.State.choices)
+
+
 @extend_schema_view(get=extend_schema(summary="Channels of a study", description="One page."))
 class ChannelViews(LinkAPIView, generics.ListAPIView[Campaign]):
     """Channels."""
+
+    filterset_class = ChannelFilter
 
     def get_queryset(self) -> QuerySet[Campaign]:
         """In the order in which they were added, with participants by state."""
@@ -322,10 +331,23 @@ class AlertSettingsSerializer(StrictModelSerializer[AlertSettings]):
         fields = ["full", "idle_hours", "drop_out_percent", "balance_places", "deadline_hours", "webhook"]
 
 
+class AlertFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no stubs
+    """Narrow the alerts."""
+
+    kind = filters.ChoiceFilter(choices=Alert.Kind.choices)
+    is_open = filters.BooleanFilter(method="still_open", help_text="Neither resolved nor dismissed.")
+
+    def still_open(self, rows: QuerySet[Alert], name: str, value: bool) -> QuerySet[Alert]:
+        """Open ones, or those that ended."""
+        is_open = Q(resolved_at__isnull=True, dismissed_at__isnull=True)
+        return rows.filter(is_open if value else ~is_open)
+
+
 @extend_schema_view(get=extend_schema(summary="Alerts of a study, newest first", description="One page."))
 class AlertViews(LinkAPIView, generics.ListAPIView[Alert]):
     """Alerts."""
 
+    filterset_class = AlertFilter
     queryset = Alert.objects.none()
     serializer_class = AlertSerializer
 

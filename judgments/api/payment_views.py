@@ -128,7 +128,6 @@ class PaymentAPIView(StudyAPIView):
 class PaymentViews(PaymentAPIView, generics.ListAPIView[Payment]):
     """The ledger."""
 
-    filter_backends = [filters.DjangoFilterBackend]
     filterset_class = PaymentFilter
 
     def get_queryset(self) -> QuerySet[Payment]:

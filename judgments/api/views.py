@@ -78,6 +78,7 @@ class JudgmentFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter 
     participant = filters.CharFilter(
         field_name="trial__session__participant__pseudonym", help_text="Pseudonym of a participant."
     )
+    item = filters.CharFilter(field_name="trial__item__key", help_text="Name of an item.")
     paradigm = filters.CharFilter(field_name="trial__item__paradigm__name", help_text="Name of a paradigm.")
     round = filters.NumberFilter(
         method="in_round",
@@ -110,13 +111,12 @@ class JudgmentViews(StrictView, generics.ListAPIView[Judgment]):
     def get_queryset(self) -> QuerySet[Judgment]:
         """Judgments of the study, 404 for strangers."""
         self.study = get_study(self.request.user, self.kwargs["slug"])
-        return counted_judgments(self.study).only("trial").order_by("trial__session", "trial__position")
+        return counted_judgments(self.study).order_by("trial__session", "trial__position")
 
     def list(self, request: Request, *args: object, **kwargs: object) -> Response:
         """One page."""
-        page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
-        rows = as_rows(self.study, page or [])
-        return self.get_paginated_response(self.get_serializer(rows, many=True).data)
+        trials = self.filter_queryset(self.get_queryset()).values_list("trial", flat=True)
+        return self.get_paginated_response(as_rows(self.study, self.paginate_queryset(trials) or []))
 
 
 class AnyAccept(BaseContentNegotiation):

@@ -70,8 +70,10 @@ def records(frame: pd.DataFrame, columns: list[str]) -> list[dict[str, Any]]:
 
 
 def _records(block: pd.DataFrame) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = block.astype(object).where(block.notna(), None).to_dict("records")  # type: ignore[assignment]  # column names are strings
-    return rows
+    # By column: as one frame of objects it takes three times as long.
+    names = [str(name) for name in block]
+    cells = [block[name].astype(object).where(block[name].notna(), None).tolist() for name in names]
+    return [dict(zip(names, row, strict=True)) for row in zip(*cells, strict=True)]
 
 
 def _blocks(frame: pd.DataFrame, columns: list[str], also: Also | None) -> Iterator[pd.DataFrame]:

@@ -1,6 +1,6 @@
 """Judgments of a study as rows for the list page and the API, with the sentences that each answer names."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import QuerySet
@@ -28,9 +28,8 @@ def counted_judgments(study: Experiment) -> QuerySet[Judgment]:
     return judgments.exclude(trial__session__status=Session.Status.WITHDRAWN)
 
 
-def as_rows(study: Experiment, judgments: Iterable[Judgment]) -> list[dict[str, Any]]:
-    """Judgments in their order, under the names and with the values of the judgment frame."""
-    trials = [judgment.trial_id for judgment in judgments]
+def as_rows(study: Experiment, trials: Sequence[int]) -> list[dict[str, Any]]:
+    """Judgments of these trials in their order, under the names and with the values of the judgment frame."""
     if not trials:
         return []
     frame = trial_judgments(study, Trial.objects.filter(pk__in=trials))

@@ -46,7 +46,7 @@ def judgments(request: AuthenticatedRequest, slug: str) -> HttpResponse:
         "page": "judgments",
         "form": form,
         "page_of_judgments": page,
-        "rows": with_sentences(study, list(page), as_rows(study, page)),
+        "rows": with_sentences(study, list(page), as_rows(study, [row.trial_id for row in page])),
         "shows": shown_task(study.task).shows,
         "query": urlencode({**filters, **({"data": study.data} if study.data else {})}),
         "is_filtered": bool(filters),

@@ -2,14 +2,17 @@
 
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import QuerySet, TextField, Value
+from django.db.models.fields.json import KT
+from django.db.models.functions import Coalesce
+from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import generics, serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from analysis.errors import UnknownName
-from config.api_bases import StrictModelSerializer, StrictSerializer
+from config.api_bases import ColumnListMixin, StrictModelSerializer, StrictSerializer
 from experiments.api.views import StudyAPIView
 from experiments.models import PlatformAccount
 from judgments.recruitment.credentials import usable_accounts
@@ -97,9 +100,24 @@ class PublicationAPIView(StudyAPIView):
         return accounts[label]
 
 
+class PublicationFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no stubs
+    """Narrow the publications."""
+
+    state = filters.ChoiceFilter(choices=Publication.State.choices)
+    place = filters.ChoiceFilter(choices=Publication.Place.choices)
+    is_open = filters.BooleanFilter(help_text="Whether it is public there.")
+
+
 @extend_schema_view(get=extend_schema(summary="Where a release is published", description="One page."))
-class PublicationViews(PublicationAPIView, generics.ListAPIView[Publication]):
+class PublicationViews(ColumnListMixin, PublicationAPIView, generics.ListAPIView[Publication]):
     """Publications of one release."""
+
+    filterset_class = PublicationFilter
+    columns = {
+        **{name: name for name in PublicationSerializer.Meta.fields},
+        "concept_doi": Coalesce(KT("facts__concept_doi"), Value("", TextField())),
+        "job": "job_id",
+    }
 
     def get_queryset(self) -> QuerySet[Publication]:
         """In the order in which they were asked for."""

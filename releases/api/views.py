@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Case, Q, QuerySet, Value, When
 from django.http import StreamingHttpResponse
 from django.shortcuts import get_object_or_404
+from django_filters import rest_framework as filters
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import generics, status
@@ -14,12 +15,13 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
 from analysis.errors import StillComputing
-from config.api_bases import StrictView
+from config.api_bases import ColumnListMixin, StrictView
 from config.api_schema import ErrorSerializer
 from config.http.body_limit import takes_large_files
 from experiments.api.authentication import require_scope
+from experiments.api.serializers import BIGGEST
 from experiments.api.views import StudyAPIView
-from experiments.models import ApiToken, Experiment
+from experiments.models import ApiToken, Experiment, Job
 from experiments.pages.access import get_study
 from judgments.api.views import AnyAccept
 from releases.api.fields import FILE
@@ -44,7 +46,7 @@ from releases.api.serializers import (
 from releases.comparison.compare import Options as ComparisonOptions
 from releases.comparison.compare import list_comparisons, request_comparison
 from releases.comparison.leaderboard import leaderboard
-from releases.gold.describe import has_people
+from releases.gold.describe import has_people, with_withdrawn
 from releases.gold.freeze import request_release
 from releases.gold.options import Options
 from releases.gold.plans import chosen_exclusion, set_current_plan, write_plan
@@ -99,18 +101,56 @@ class RatingsView(StrictView):
         return Response(cached_report(study, "ratings", **query_choices(self, study)))
 
 
+class PlanFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no stubs
+    """Narrow the plans."""
+
+    name = filters.CharFilter(help_text="Name of a plan: its versions.")
+    is_current = filters.BooleanFilter(help_text="Whether results use it unless another is chosen.")
+
+
+class ReleaseFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no stubs
+    """Narrow the releases."""
+
+    state = filters.ChoiceFilter(choices=Release.State.choices)
+
+
+class RunFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no stubs
+    """Narrow the runs."""
+
+    state = filters.ChoiceFilter(choices=ScoringRun.State.choices)
+    method = filters.CharFilter(help_text="Name of a method, such as lp.")
+    model = filters.CharFilter(lookup_expr="icontains", help_text="Part of the model's address.")
+
+
+class ComparisonFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no stubs
+    """Narrow the comparisons."""
+
+    release = filters.NumberFilter(
+        field_name="release__number",
+        min_value=1,
+        max_value=BIGGEST,
+        decimal_places=0,
+        help_text="Number of a release.",
+    )
+    run = filters.NumberFilter(
+        field_name="runs", min_value=1, max_value=BIGGEST, decimal_places=0, help_text="Id of a scoring run."
+    )
+
+
 @extend_schema_view(
     get=extend_schema(summary="Exclusion plans of a study, every version", description="One page.")
 )
-class PlanViews(StudyAPIView, generics.ListAPIView[ExclusionPlan]):
+class PlanViews(ColumnListMixin, StudyAPIView, generics.ListAPIView[ExclusionPlan]):
     """Plans and their versions."""
 
+    filterset_class = PlanFilter
+    columns = {**{name: name for name in PlanSerializer.Meta.fields}, "author": "author__username"}
     queryset = ExclusionPlan.objects.none()
     serializer_class = PlanSerializer
 
     def get_queryset(self) -> QuerySet[ExclusionPlan]:
         """By name, newest version first."""
-        return ExclusionPlan.objects.filter(experiment=self.study()).select_related("author")
+        return ExclusionPlan.objects.filter(experiment=self.study())
 
     @extend_schema(
         summary="Write a plan, or its next version", request=PlanSerializer, responses={201: PlanSerializer}
@@ -130,12 +170,13 @@ class PlanViews(StudyAPIView, generics.ListAPIView[ExclusionPlan]):
 class ReleaseViews(StudyAPIView, generics.ListAPIView[Release]):
     """Frozen releases, and those being built."""
 
+    filterset_class = ReleaseFilter
     queryset = Release.objects.none()
     serializer_class = ReleaseSerializer
 
     def get_queryset(self) -> QuerySet[Release]:
         """Newest first."""
-        return Release.objects.filter(experiment=self.study()).order_by("-number")
+        return with_withdrawn(Release.objects.filter(experiment=self.study())).order_by("-number")
 
     @extend_schema(summary="Build a release", request=ReleaseRequest, responses={202: ReleaseSerializer})
     def post(self, request: Request, slug: str) -> Response:
@@ -203,9 +244,11 @@ class ReleaseZipView(StrictView):
 @extend_schema_view(
     get=extend_schema(summary="Scoring runs over the study's sentences", description="One page.")
 )
-class RunViews(StudyAPIView, generics.ListAPIView[ScoringRun]):
+class RunViews(ColumnListMixin, StudyAPIView, generics.ListAPIView[ScoringRun]):
     """Models that were scored."""
 
+    columns = {**{name: name for name in RunSerializer.Meta.fields}, "job": "job_id"}
+    filterset_class = RunFilter
     queryset = ScoringRun.objects.none()
     serializer_class = RunSerializer
     parser_classes = [MultiPartParser]
@@ -273,16 +316,41 @@ class LeaderboardView(StrictView):
 
 
 @extend_schema_view(get=extend_schema(summary="Comparisons of models with people", description="One page."))
-class ComparisonViews(StudyAPIView, generics.ListAPIView[Comparison]):
+class ComparisonViews(ColumnListMixin, StudyAPIView, generics.ListAPIView[Comparison]):
     """Comparisons on the study's releases."""
 
+    filterset_class = ComparisonFilter
     may_be_early = True
+    columns = {
+        **{name: name for name in ("id", "title")},
+        "release": "release__number",
+        "runs": "id",  # replaced below
+        "state": Case(
+            When(~Q(report={}), then=Value(Job.State.DONE)),
+            When(job__isnull=True, then=Value(Job.State.FAILED)),
+            default="job__state",
+        ),
+        **{name: name for name in ("options", "report")},
+        "job": "job_id",
+        "created_at": "created_at",
+    }
     queryset = Comparison.objects.none()
     serializer_class = ComparisonSerializer
 
     def get_queryset(self) -> QuerySet[Comparison]:
         """Newest first."""
-        return list_comparisons(self.study())
+        return Comparison.objects.filter(release__experiment=self.study())
+
+    def list(self, request: Request, *args: object, **kwargs: object) -> Response:
+        """One page, with the runs of its comparisons in one query."""
+        response = super().list(request)
+        rows = {row["id"]: row | {"runs": []} for row in response.data["results"]}
+        compared = Comparison.runs.through.objects.filter(comparison__in=rows)
+        newest_first = compared.order_by("-scoringrun__created_at", "-scoringrun")
+        for comparison, run in newest_first.values_list("comparison", "scoringrun"):
+            rows[comparison]["runs"].append(run)
+        response.data["results"] = list(rows.values())
+        return response
 
     @extend_schema(
         summary="Compare models with people", request=ComparisonRequest, responses={202: ComparisonSerializer}

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
-from django.db.models import Max, Min, Q, QuerySet, Sum
+from django.db.models import Max, Min, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from analysis.exclusions.apply import Excluded
@@ -129,8 +129,22 @@ def withdrawn_from(study: Experiment) -> dict[str, int]:
 
 def withdrawn_since(release: Release) -> dict[str, int]:
     """The same since a release was requested, whose files may still contain them."""
+    if hasattr(release, "withdrawn_sessions"):  # of a list, in one query
+        return {"sessions": release.withdrawn_sessions, "judgments": release.withdrawn_judgments}  # type: ignore[attr-defined]
     return _withdrawn_counts(
         Tombstone.objects.filter(experiment=release.experiment_id, at__gt=release.created_at)
+    )
+
+
+def with_withdrawn(releases: QuerySet[Release]) -> QuerySet[Release]:
+    """The releases with the counts of :func:`withdrawn_since`, in one query."""
+    later = Tombstone.objects.filter(experiment=OuterRef("experiment"), at__gt=OuterRef("created_at"))
+    by_study = later.order_by().values("experiment")
+    return releases.annotate(
+        **{
+            f"withdrawn_{kind}": Coalesce(Subquery(by_study.annotate(n=Sum(f"n_{kind}")).values("n")), 0)
+            for kind in ("sessions", "judgments")
+        }
     )
 
 

@@ -48,7 +48,7 @@ def test_frame_page_and_api_count_it_as_declared(treatment):
     assert (None if value != value else value) == COUNTS[treatment]
     assert frame.loc["both", ["sentence_id", "condition"]].isna().all()
     assert frame.loc["both", "shown_first"]
-    rows = as_rows(experiment, counted_judgments(experiment))
+    rows = as_rows(experiment, counted_judgments(experiment).values_list("trial", flat=True))
     assert [row["value"] for row in rows if row["response"] == "both"] == [COUNTS[treatment]]
     report = compute_agreement(experiment)
     assert report["undecided"]["treatment"] == treatment
