@@ -67,8 +67,9 @@ class Criterion:
                 f"{self.version}.",
                 remedy="Look at what has changed, and write the next version of the plan.",
             )
-        if "min_share" in settings:
-            share_from(settings["min_share"])
+        for name in ("min_share", "max_share"):
+            if name in settings:
+                share_from(settings[name], name)
 
 
 def any_row(marks: Floats, unit: Codes, n_units: int) -> Verdicts:
@@ -85,7 +86,7 @@ def any_row(marks: Floats, unit: Codes, n_units: int) -> Verdicts:
     return np.where(n_judged > 0, (failing > 0).astype(float), np.nan)
 
 
-def share_from(text: Any) -> Fraction:
+def share_from(text: Any, name: str = "min_share") -> Fraction:
     """Parse a share as an exact fraction.
 
     Examples
@@ -98,7 +99,7 @@ def share_from(text: Any) -> Fraction:
     except (ValueError, ZeroDivisionError):
         share = Fraction(-1)
     if not 0 <= share <= 1:
-        raise BadInput(f"min_share is {text!r}.", remedy="Give a share from 0 to 1.")
+        raise BadInput(f"{name} is {text!r}.", remedy="Give a share from 0 to 1.")
     return share
 
 
@@ -150,6 +151,25 @@ def incomplete(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Map
     unfinished = any_row(np.array(meaning)[codes], unit, n_units)
     verdict: Verdicts = np.where(np.isnan(total), unfinished, short.astype(np.float64))
     return verdict
+
+
+def timed_out(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Mapping[str, Any]) -> Verdicts:
+    """Fail units with more than ``max_share`` of their trials without an answer at the deadline.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"status": ["timed_out", "answered", "answered", "answered"]})
+    >>> timed_out(rows, np.array([0, 0, 1, 1]), 2, {"max_share": "0.2"}).tolist()
+    [1.0, 0.0]
+    """
+    share = share_from(settings["max_share"], "max_share")
+    codes, labels = group_codes(column_or_blank(judgments, "status"))
+    counted = np.array([label != "" for label in labels], dtype=bool)[codes]
+    counted &= ~is_kind(judgments, ("practice",))
+    late = counted & np.array([label == "timed_out" for label in labels], dtype=bool)[codes]
+    n = np.bincount(unit[counted], minlength=n_units)
+    n_late = np.bincount(unit[late], minlength=n_units)
+    return np.where(n > 0, (n_late * share.denominator > n * share.numerator).astype(float), np.nan)
 
 
 def _n_planned(judgments: pd.DataFrame, unit: Codes, n_units: int) -> Floats:
@@ -242,6 +262,9 @@ CRITERIA: dict[str, Criterion] = {
     ),
     "incomplete": Criterion(
         incomplete, ("session", "participant"), "too few planned trials answered", {"min_share": "0.9"}
+    ),
+    "timed_out": Criterion(
+        timed_out, ("session", "participant"), "too many trials timed out", {"max_share": "0.2"}
     ),
     "not_native": Criterion(not_native, ("participant", "session"), "not a native speaker by own report"),
     "flagged": Criterion(is_flagged, ("session", "participant", "judgment"), "flagged by a researcher"),

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ..text import plural
 from .citation import recognize_licence
 from .facts import TASK_WORDS, Facts
 from .labels import label_rule
@@ -60,6 +61,7 @@ def dataset_card(
         "",
         f"{label_rule(facts.task).capitalize()}. Fewer than {facts.n_min} kept judgments: undecided.",
         *(["", f"Answers that chose no member: {facts.undecided}."] if facts.undecided else []),
+        *_timed_out(facts.n_timed_out),
         "",
         "## Exclusions",
         "",
@@ -72,6 +74,14 @@ def dataset_card(
         "",
     ]
     return "\n".join([*head, *body])
+
+
+def _timed_out(n: int) -> list[str]:
+    """Count the judgments without an answer at the deadline; nothing is written where there are none."""
+    if not n:
+        return []
+    count = plural(n, "judgment")
+    return ["", f"{count} without an answer in time: `status` is `timed_out`, and there is no value."]
 
 
 def _readers(texts: Iterable[str]) -> list[str]:

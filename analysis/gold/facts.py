@@ -44,6 +44,8 @@ class Facts:
     """Of the last answer, else of the study."""
     n_simulated: int = 0
     """Number of simulated participants."""
+    n_timed_out: int = 0
+    """Number of judgments without an answer at the study's deadline."""
 
     @property
     def is_simulated(self) -> bool:

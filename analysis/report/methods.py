@@ -178,6 +178,8 @@ def _materials(study: dict[str, Any], numbers: dict[str, Any]) -> str:
         words.append(f"The materials were {of}{source} ({materials['language_name']}).")
     if contexts := study.get("contexts"):
         words.append(f"{plural(contexts['sentences'], 'sentence')} had a context, {SEEN[contexts['shown']]}.")
+    if deadline := study.get("deadline"):
+        words.append(_deadline(deadline))
     if lists and lists["n"] > 1:
         words.append(f"They were distributed over {lists['n']} lists.")
     trials = [text for kind in ("target", "filler", "catch") if (text := _trials(kind, lists, numbers))]
@@ -186,6 +188,24 @@ def _materials(study: dict[str, Any], numbers: dict[str, Any]) -> str:
     if design and design["fillers"]:
         words.append(f"The fillers were from {design['fillers']}.")
     return " ".join(words)
+
+
+def _deadline(deadline: dict[str, Any]) -> str:
+    """State the time for each answer, and the target trials without one.
+
+    Examples
+    --------
+    >>> _deadline({"ms": [3000], "is_everywhere": True, "timed_out": 12, "trials": 480})
+    'Each answer had to be given within 3 s; 12 of 480 target trials (2.5 %) timed out and have no value.'
+    """
+    limits = " or ".join(f"{ms / 1000:g}" for ms in deadline["ms"])
+    versions = "" if deadline["is_everywhere"] else " in some versions of the study"
+    n, n_trials = deadline["timed_out"], deadline["trials"]
+    share = f" ({100 * n / n_trials:.1f} %)" if n_trials else ""
+    return (
+        f"Each answer had to be given within {limits} s{versions}; {count(n)} of "
+        f"{plural(n_trials, 'target trial')}{share} timed out and have no value."
+    )
 
 
 def _trials(kind: str, lists: dict[str, Any] | None, numbers: dict[str, Any]) -> str:

@@ -112,6 +112,8 @@ class StudySerializer(StrictModelSerializer[Experiment]):
             "parameters",
             "materials",
             "context_display",
+            "deadline_ms",
+            "deadline_bar",
             "language",
             "consent",
             "consent_statements",

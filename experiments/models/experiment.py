@@ -12,6 +12,8 @@ from experiments.models.lab import in_team
 from experiments.models.material import MaterialSet
 from experiments.tasks.registry import task_names
 
+MIN_DEADLINE_MS, MAX_DEADLINE_MS = 500, 600_000
+
 
 class ExperimentQuerySet(models.QuerySet["Experiment"]):
     """Queries on studies."""
@@ -126,6 +128,15 @@ class Experiment(models.Model):
         default=ContextDisplay.HIDDEN,
         db_default=ContextDisplay.HIDDEN.value,
         help_text="Whether participants see the contexts of the materials.",
+    )
+    deadline_ms = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(MIN_DEADLINE_MS), MaxValueValidator(MAX_DEADLINE_MS)],
+        help_text="Time for each answer in ms, from the onset of the trial; empty = no limit.",
+    )
+    deadline_bar = models.BooleanField(
+        default=False, db_default=False, help_text="Whether a bar shows the time that is left."
     )
     language = models.CharField(max_length=35, default="en", help_text="Language of the interface, BCP 47.")
     consent = models.TextField(blank=True)

@@ -94,6 +94,8 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscripta
             "description",
             "materials",
             "context_display",
+            "deadline_ms",
+            "deadline_bar",
             "language",
             "public_title",  # after the language, which decides the neutral one
             "public_slug",
@@ -126,6 +128,8 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscripta
         ]
         labels = {
             "context_display": "Contexts of sentences",
+            "deadline_ms": "Time for each answer, ms",
+            "deadline_bar": "Show the time that is left as a bar",
             "public_title": "Title for participants",
             "public_slug": "Address for participants",
             "consent": "Consent text",
@@ -149,6 +153,8 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscripta
             "title": "For you and your team.",
             "context_display": "The column context of the materials. Language models read it before the "
             "sentence in any case.",
+            "deadline_ms": "Empty = no limit. An answer that is not given in time is stored as timed out, "
+            "without a value, and the next trial begins. The plain form, without scripts, has no limit.",
             "public_title": "On every page for participants and in the tab of their browser: it should not "
             "tell the hypothesis.",
             "public_slug": "What follows /take/ in their link: letters, digits, hyphens. The study's own "

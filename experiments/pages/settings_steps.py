@@ -41,7 +41,13 @@ STEPS = {
                 "Materials and language": "materials context_display language",
             },
         ),
-        SettingsStep("task", "Task", {}, has_parameters=True, depends_on_task=True),
+        SettingsStep(
+            "task",
+            "Task",
+            {"Deadline": "deadline_ms deadline_bar"},
+            has_parameters=True,
+            depends_on_task=True,
+        ),
         SettingsStep(
             "texts",
             "Texts",

@@ -64,6 +64,8 @@ LATER_FIELDS = (  # stored where they differ from their default, so that older v
     "closing_questions",
     "closing_comment",
     "context_display",
+    "deadline_ms",
+    "deadline_bar",
 )
 DESIGN_FIELDS = (
     "kind",

@@ -10,6 +10,8 @@ from typing import Any, cast
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Max
+from django.db.models.functions import Length
 
 from analysis.errors import BadInput
 from analysis.power.money import format_money
@@ -39,10 +41,11 @@ from experiments.studies.targets import (
     compute_requirement,
     describe_requirement,
     minutes,
+    reading_seconds,
     uneven_reasons,
 )
 from experiments.studies.wording import participant_texts
-from experiments.tasks.registry import get_task
+from experiments.tasks.registry import get_task, shown_task
 
 CHECKS = "study-settings-checks"  # the page of practice, catch trials and anchors
 SAMPLE = 2000  # target sentences that catch trials are compared with
@@ -280,6 +283,7 @@ def _advisory(study: Experiment, lists: Lists) -> list[Step]:
     return [
         *_material_findings(study),
         *_contexts(study),
+        *_deadline(study),
         Step("balance", "Balance", *_balance(lists), "study-design"),
         Step("coverage", "Coverage of the materials", *_coverage(lists), "study-design"),
         Step("people", "Target and participants", *_people(study, lists), "study-design"),
@@ -448,6 +452,22 @@ def _contexts(study: Experiment) -> list[Step]:
     if without:
         reason = f"{reason} Without one: {', '.join(without)}."
     return [Step("context", "Contexts", not without, reason, "study-settings-study")]
+
+
+def _deadline(study: Experiment) -> list[Step]:
+    """One line where answers have a deadline: whether the longest sentence can be read in time."""
+    if study.deadline_ms is None:
+        return []
+    texts = Sentence.objects.filter(material_set=study.materials_id)
+    longest = texts.aggregate(longest=Max(Length("text")))["longest"] or 0
+    is_pair = shown_task(study.task).shows == "pair"
+    needed_s = reading_seconds(longest * (1 + is_pair), study.language)
+    limit = f"Each answer has {study.deadline_ms / 1000:g} s; without one the trial is stored as timed out."
+    is_short = needed_s * 1000 > study.deadline_ms
+    what = "Two sentences take" if is_pair else "The longest sentence takes"
+    reason = f"{what} about {needed_s:.1f} s to read. Give more time, or say why not."
+    rest = reason if is_short else "Answers by the plain form, without scripts, have no limit."
+    return [Step("deadline", "Deadline", not is_short, f"{limit} {rest}", "study-settings-task")]
 
 
 def count_contexts(materials: MaterialSet | None) -> int:

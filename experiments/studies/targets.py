@@ -164,6 +164,17 @@ def describe_requirement(study: Experiment, requirement: Requirement) -> str:
     )
 
 
+def reading_seconds(n_characters: int, language: str) -> float:
+    """Return the time in which a text is read.
+
+    Examples
+    --------
+    >>> reading_seconds(36, "en"), reading_seconds(12, "ja-JP")
+    (2.0, 2.0)
+    """
+    return n_characters / CHARACTERS_PER_SECOND.get(language[:2].lower(), OTHER_CHARACTERS)
+
+
 def uneven_reasons(study: Experiment, requirement: Requirement) -> Iterator[str]:
     """Reasons why the target number of participants will not fill the lists of a round equally often."""
     target, fewest, n_lists = requirement.target, requirement.fewest, requirement.n_lists
@@ -187,7 +198,7 @@ def uneven_reasons(study: Experiment, requirement: Requirement) -> Iterator[str]
 def minutes(study: Experiment, *, n_trials: int) -> int:
     """Minutes for the texts, the questions and the trials, rounded up."""
     texts = f"{study.consent}{study.instructions}{study.debrief}"
-    reading = len(texts) / CHARACTERS_PER_SECOND.get(study.language[:2].lower(), OTHER_CHARACTERS)
+    reading = reading_seconds(len(texts), study.language)
     asking = QUESTION * len(study.questionnaire) + QUIZ_QUESTION * len(study.quiz)
     return max(1, ceil((reading + asking + seconds_per_trial(study.task) * n_trials) / 60))
 

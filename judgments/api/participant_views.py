@@ -67,6 +67,7 @@ class SessionSerializer(StrictSerializer):
     completed_at = serializers.DateTimeField(source="session.completed_at", allow_null=True)
     minutes = serializers.FloatField(allow_null=True)
     n_answered = serializers.IntegerField()
+    n_timed_out = serializers.IntegerField(help_text="Trials without an answer at the deadline.")
     n_planned = serializers.IntegerField()
     n_catch = serializers.IntegerField()
     n_catch_right = serializers.IntegerField()

@@ -83,6 +83,13 @@ class BetweenSerializer(serializers.Serializer[Any]):
     ms = serializers.IntegerField()
 
 
+class DeadlineSerializer(serializers.Serializer[Any]):
+    """Time for each answer."""
+
+    ms = serializers.IntegerField(allow_null=True, help_text="From the onset; null without a limit.")
+    has_bar = serializers.BooleanField(help_text="Whether a bar shows the time that is left.")
+
+
 class TrialPlanSerializer(serializers.Serializer[Any]):
     """The plan of a session."""
 
@@ -93,6 +100,7 @@ class TrialPlanSerializer(serializers.Serializer[Any]):
     direction = serializers.ChoiceField(["ltr", "rtl"])
     task = PlannedTaskSerializer()
     between = BetweenSerializer()
+    deadline = DeadlineSerializer()
     instructions = serializers.CharField(allow_blank=True, help_text="As typed.")
     instructions_nodes = serializers.ListField(help_text="Paragraphs, each a list as in a sentence's nodes.")
     place_kept = serializers.CharField(help_text="How long a break may last, said at the break.")
@@ -108,8 +116,14 @@ class AnswerSerializer(serializers.Serializer[Any]):
     """One answer."""
 
     trial = serializers.CharField(help_text="Id of the plan.")
-    response = serializers.CharField(help_text="An option's id, a scale point, yes or no, or a typed number.")
+    response = serializers.CharField(
+        allow_blank=True, help_text="An option's id, a scale point, yes or no, or a typed number."
+    )
     rt_ms = serializers.FloatField(required=False, allow_null=True, help_text="Onset to answer, in ms.")
+    timed_out = serializers.BooleanField(
+        required=False,
+        help_text="The deadline passed; the response is what was chosen without confirmation, or empty.",
+    )
     input_type = serializers.ChoiceField(INPUT_TYPES, required=False)
     answered_at = serializers.DateTimeField(required=False, help_text="The browser's clock.")
     timing = serializers.DictField(

@@ -32,6 +32,7 @@ class SessionSummary:
 
     session: Session
     n_answered: int
+    n_timed_out: int
     n_planned: int
     n_catch: int
     n_catch_right: int
@@ -84,6 +85,7 @@ def with_sessions(participants: list[Participant]) -> list[dict[str, Any]]:
 def _summaries(participants: list[Participant]) -> list[SessionSummary]:
     """Sessions with their counts; each count is a subquery of its own, because joins would multiply them."""
     answered = Judgment.objects.filter(trial__session=OuterRef("pk"), status=Judgment.Status.ANSWERED)
+    timed_out = Judgment.objects.filter(trial__session=OuterRef("pk"), status=Judgment.Status.TIMED_OUT)
     caught = answered.filter(trial__kind=TrialKind.CATCH, is_correct__isnull=False)
     instructions = caught.filter(trial__correct__check=INSTRUCTION)
     rows = (
@@ -92,6 +94,7 @@ def _summaries(participants: list[Participant]) -> list[SessionSummary]:
         .defer("version__snapshot")
         .annotate(
             n_answered=_count(answered),
+            n_timed_out=_count(timed_out),
             n_trials=_count(Trial.objects.filter(session=OuterRef("pk")), of="session"),
             n_catch=_count(caught),
             n_right=_count(caught.filter(is_correct=True)),
@@ -112,6 +115,7 @@ def _summaries(participants: list[Participant]) -> list[SessionSummary]:
         SessionSummary(
             row,
             row.n_answered or 0,
+            row.n_timed_out or 0,
             (row.list.n_trials if row.list else 0) or row.n_trials or 0,
             row.n_catch or 0,
             row.n_right or 0,

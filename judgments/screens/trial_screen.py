@@ -21,7 +21,7 @@ from experiments.studies.targets import seconds_per_trial
 from experiments.studies.wording import active_texts
 from experiments.studies.wording import gettext as _
 from experiments.tasks.base import Task
-from judgments.models import Session, Trial
+from judgments.models import Judgment, Session, Trial
 from judgments.sessions.navigation import Step, session_trials
 from judgments.sessions.protocol import Protocol, load_protocol
 from judgments.sessions.trials import trial_plan
@@ -109,6 +109,7 @@ def _texts_in(language: str | None, texts_of_study: tuple[tuple[str, str], ...])
         "minutes_left": _("about %(minutes)s min left"),
         "your_answer": _("Your answer:"),
         "you_chose": _("You chose this sentence."),
+        "timed_out": _("The time for this answer was over."),
         "welcome_back": _("Welcome back"),
         "kept_so_far": _("Your answers so far are kept. You can go on where you stopped."),
         "instructions": _("Instructions"),
@@ -257,7 +258,7 @@ def feedback_context(step: Step, protocol: Protocol) -> dict[str, Any]:
     sentences = content["options"] or [content["sentence"]]
     task = protocol.task
     parts = task.screen(protocol.settings, arrangement=trial.shown)
-    is_correct = trial.judgment.is_correct
+    is_correct, is_timed_out = trial.judgment.is_correct, trial.judgment.status == Judgment.Status.TIMED_OUT
     answers = [
         option
         for option in sentences
@@ -265,7 +266,10 @@ def feedback_context(step: Step, protocol: Protocol) -> dict[str, Any]:
     ]
     return {
         CONTEXT: content.get(CONTEXT),
-        "comment": trial.correct.get("feedback", "") or _practice_comment(is_correct, protocol),
+        "is_timed_out": is_timed_out,
+        "comment": ""
+        if is_timed_out
+        else trial.correct.get("feedback", "") or _practice_comment(is_correct, protocol),
         "sentences": answers or sentences if len(sentences) < 3 else (answers or sentences)[:1],
         "response": "" if answers else _response(trial.judgment.response, protocol, parts),
         "value": trial.judgment.value,

@@ -45,6 +45,7 @@ class SentAnswer:
     answered_at: datetime | None = None
     timing: dict[str, Any] = field(default_factory=dict)
     events: tuple[dict[str, Any], ...] = ()
+    is_timed_out: bool = False  # the response, if any, was not confirmed in time
 
 
 class BadPayload(ValueError):
@@ -124,7 +125,16 @@ def read_row(row: Any, *, received_at: datetime, sent_at: datetime | None) -> Se
     if not isinstance(input_type, str) or input_type not in SENT_TYPES:
         input_type = Judgment.InputType.UNKNOWN.value
     events = valid_events(row.get("events"))
-    return SentAnswer(trial, response, input_type, rt_ms, answered_at, timing=timing, events=events)
+    return SentAnswer(
+        trial,
+        response,
+        input_type,
+        rt_ms,
+        answered_at,
+        timing=timing,
+        events=events,
+        is_timed_out=row.get("timed_out") is True,
+    )
 
 
 def _rt_ms(value: Any, timing: dict[str, Any]) -> int | None:

@@ -55,6 +55,8 @@ class Protocol:
     closing_questions: tuple[dict[str, Any], ...] = ()
     closing_comment: bool = False
     shows_context: bool = False
+    deadline_ms: int | None = None
+    deadline_bar: bool = False
     practice_comments: tuple[str, str] = ("", "")  # on expected answers, on others
     own_order: OwnOrder | None = None  # None: participants share the order of their list
 
@@ -102,6 +104,8 @@ def read_protocol(version_id: int, sha256: str) -> Protocol:
         closing_questions=tuple(later["closing_questions"]),
         closing_comment=later["closing_comment"],
         shows_context=later["context_display"] == Experiment.ContextDisplay.ABOVE,
+        deadline_ms=later["deadline_ms"],
+        deadline_bar=later["deadline_bar"],
         practice_comments=_practice_comments(later, text("language")),
         own_order=_own_order(version.snapshot.get("design", {})),
         resume_gap=timedelta(minutes=_number(version, "resume_gap_minutes", RESUME_GAP_MINUTES)),

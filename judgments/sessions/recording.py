@@ -262,6 +262,11 @@ def screen_after(trial: Trial) -> str:
 
 def judgment_columns(trial: Trial, answer: SentAnswer, *, protocol: Protocol) -> dict[str, Any]:
     """The columns of a judgment beside its trial, by attribute name."""
+    if is_timed_out(answer, protocol.deadline_ms):
+        columns = unparsed_columns(trial, answer)
+        late = {} if answer.rt_ms is None else {"late_ms": answer.rt_ms}
+        timing = {**columns["timing"], **late}
+        return {**columns, "status": Judgment.Status.TIMED_OUT.value, "rt_ms": None, "timing": timing}
     parsed = protocol.task.parse(answer.response, protocol.settings, options=shown_options(trial))
     low, high = protocol.task.scale(protocol.settings)
     return {
@@ -274,6 +279,11 @@ def judgment_columns(trial: Trial, answer: SentAnswer, *, protocol: Protocol) ->
         "scale_high": high,
         "is_correct": is_correct(parsed, trial.correct),
     }
+
+
+def is_timed_out(answer: SentAnswer, deadline_ms: int | None) -> bool:
+    """Whether the time for the answer had passed, as the browser states or its response time shows."""
+    return deadline_ms is not None and (answer.is_timed_out or (answer.rt_ms or 0) > deadline_ms)
 
 
 def unparsed_columns(trial: Trial, answer: SentAnswer) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from judgments.models.trial import derive_public_ids
 from judgments.sessions.protocol import load_protocol
 
 PLAN_FORMAT = 1
-ENGINE_VERSION = "1.2.0"
+ENGINE_VERSION = "1.3.0"
 ORDER_ATTEMPTS = 20  # an opening does not wait for more
 log = structlog.get_logger(__name__)
 
@@ -264,6 +264,7 @@ def trial_plan(session: Session, trials: Sequence[Trial], *, screen_of: Any) -> 
             "parts": common,
         },
         "between": {"show": protocol.settings["between"], "ms": protocol.settings["between_ms"]},
+        "deadline": {"ms": protocol.deadline_ms, "has_bar": protocol.deadline_bar},
         "instructions": protocol.instructions.strip(),
         "instructions_nodes": [as_nodes(part) for part in paragraphs(protocol.instructions)],
         "place_kept": place_kept % {"minutes": minutes},

@@ -114,10 +114,11 @@ def retime(session: Session, began_at: datetime, rng: np.random.Generator) -> Se
     if not session.participant.is_simulated:
         raise ValueError("only a simulated session can be moved in time")
     now = began_at + _seconds(READING_S + QUESTIONS_S, rng)
+    deadline_ms = load_protocol(session.version).deadline_ms or 0
     for trial in (
         session.trials.filter(judgment__isnull=False).select_related("judgment").order_by("position")
     ):
-        now = _move_answer(trial, trial.judgment, now, rng)
+        now = _move_answer(trial, trial.judgment, now, rng, deadline_ms=deadline_ms)
     session.started_at, session.last_seen_at, session.lease_expires_at = began_at, now, now
     if session.completed_at is not None:
         session.completed_at = now + _seconds(2.0, rng)
@@ -127,9 +128,11 @@ def retime(session: Session, began_at: datetime, rng: np.random.Generator) -> Se
     return session
 
 
-def _move_answer(trial: Trial, judgment: Judgment, shown_at: datetime, rng: np.random.Generator) -> datetime:
+def _move_answer(
+    trial: Trial, judgment: Judgment, shown_at: datetime, rng: np.random.Generator, *, deadline_ms: int
+) -> datetime:
     """Move one answer; return the time at which the next trial is shown."""
-    answered_at = shown_at + timedelta(milliseconds=judgment.rt_ms or 0)
+    answered_at = shown_at + timedelta(milliseconds=deadline_ms if judgment.rt_ms is None else judgment.rt_ms)
     received_at = answered_at + timedelta(milliseconds=_spread(DELIVERY_MS, rng))
     server_ms = round((received_at - shown_at).total_seconds() * 1000)
     timing = {**judgment.timing, "server_ms": server_ms, "simulated": True}
@@ -250,6 +253,12 @@ class Mind:
         without_reading = UNREAD_MS.get(self.profile)
         return max(120, round((without_reading or self._reading_ms(trial) * self.pace) * noise))
 
+    def answer(self, trial: Trial) -> tuple[str, int | None]:
+        """The response and its time; none of both where the deadline passes before."""
+        response, rt_ms = self.response(trial), self.rt_ms(trial)
+        deadline_ms = self.protocol.deadline_ms
+        return ("", None) if deadline_ms is not None and rt_ms > deadline_ms else (response, rt_ms)
+
     def _reading_ms(self, trial: Trial) -> float:
         """Median time with reading: longer for long texts and for close decisions."""
         texts = [option["text"] for option in trial.shown.get("options", ())] or [trial.shown.get("text", "")]
@@ -320,5 +329,8 @@ def _warm_up(session: Session, mind: Mind) -> None:
 
 
 def _sent_answer(mind: Mind, trial: Trial) -> SentAnswer:
-    response, rt_ms = mind.response(trial), mind.rt_ms(trial)
-    return SentAnswer(trial.public_id, response, input_type=Judgment.InputType.MOUSE, rt_ms=rt_ms)
+    response, rt_ms = mind.answer(trial)
+    input_type = Judgment.InputType.UNKNOWN if rt_ms is None else Judgment.InputType.MOUSE
+    return SentAnswer(
+        trial.public_id, response, input_type=input_type, rt_ms=rt_ms, is_timed_out=rt_ms is None
+    )

@@ -54,8 +54,7 @@ def _trials(token: str, ids: list[str]) -> dict[str, Trial]:
 
 def _row(planned: dict[str, Any], trial: Trial, mind: Mind, *, engine: str) -> dict[str, Any]:
     """One answer as the engine sends it; ``simulated`` says that no device measured it."""
-    response = mind.response(trial)
-    rt_ms = mind.rt_ms(trial)
+    response, rt_ms = mind.answer(trial)
     device, viewport = DEVICES[mind.device % len(DEVICES)]
     away = 0
     if mind.person.random() < DISTRACTED.get(mind.persona.profile, 0.0):
@@ -63,8 +62,8 @@ def _row(planned: dict[str, Any], trial: Trial, mind: Mind, *, engine: str) -> d
     return {
         "trial": planned["id"],
         "response": response,
-        "rt_ms": rt_ms + away,
-        "input_type": device,
+        **({"rt_ms": None, "timed_out": True} if rt_ms is None else {"rt_ms": rt_ms + away}),
+        "input_type": "" if rt_ms is None else device,
         "answered_at": _now(),
         "timing": {
             "simulated": True,

@@ -102,7 +102,11 @@ def build_release(experiment: Experiment, options: Options) -> Built:
     tables["pairs.jsonl"] = pd.DataFrame(records, columns=list(columns["pairs.jsonl"]), dtype=object)
     counts = _counts(judgments, excluded, sentences=len(sentences), pairs=len(pairs), discarded=discarded)
     facts = collect_facts(experiment, options, plan, counts=counts, report=report, excluded=excluded)
-    facts = replace(facts, n_simulated=int(participants["simulated"].sum()))
+    facts = replace(
+        facts,
+        n_simulated=int(participants["simulated"].sum()),
+        n_timed_out=judgments.loc[judgments["status"] == "timed_out", "trial"].nunique(),
+    )
     written = {name: columns[name] for name in columns if name in files and len(tables[name])}
     files |= text_files(
         experiment, facts, tables=tables, columns=written, factors=factors, formats=options.format_names

@@ -21,6 +21,8 @@ LABELS = {
     "catch_trials": "Catch trials",
     "closing_comment": "Free comment at the end",
     "context_display": "Contexts of sentences",
+    "deadline_bar": "Bar of the time that is left",
+    "deadline_ms": "Time for each answer, ms",
     "completion": "Proof of completion",
     "completion_url": "Return link",
     "materials": "Materials",

@@ -63,6 +63,7 @@ def methods_facts(study: Experiment, round_number: int | None = None) -> dict[st
         },
         "materials": _materials(study.materials),
         "contexts": context_facts(study),
+        **({"deadline": deadline} if (deadline := deadline_facts(study, round_number)) else {}),
         "design": _design(study),
         "lists": _lists(study),
         "recruiters": _recruiters(study),
@@ -86,6 +87,26 @@ def context_facts(study: Experiment) -> dict[str, Any] | None:
     snapshots = versions.values_list("snapshot", flat=True)
     displays = {snapshot.get("context_display", hidden) for snapshot in snapshots} or {study.context_display}
     return {"sentences": n_contexts, "shown": displays.pop() if len(displays) == 1 else "some"}
+
+
+def deadline_facts(study: Experiment, round_number: int | None = None) -> dict[str, Any] | None:
+    """The deadlines of the versions that participants saw, and how many target trials timed out.
+
+    ``ms``: the limits, ascending; ``is_everywhere``: whether every version had one. None without a deadline.
+    """
+    sessions = real_sessions(study, round_number)
+    snapshots = study.versions.filter(pk__in=sessions.values("version")).values_list("snapshot", flat=True)
+    limits = {snapshot.get("deadline_ms") for snapshot in snapshots}
+    if not limits - {None}:
+        return None
+    rows = Judgment.objects.filter(trial__session__in=sessions, trial__kind=TrialKind.TARGET)
+    n_timed_out = rows.filter(status=Judgment.Status.TIMED_OUT).count()
+    return {
+        "ms": sorted(limits - {None}),
+        "is_everywhere": None not in limits,
+        "timed_out": n_timed_out,
+        "trials": rows.count(),
+    }
 
 
 def software() -> dict[str, str]:

@@ -424,6 +424,15 @@ class PlanForm(forms.Form):
         label="Minimum share of trials answered",
         decimal_places=3,
     )
+    max_share = forms.DecimalField(
+        min_value=0,
+        max_value=1,
+        initial="0.2",
+        required=False,
+        label="Maximum share of trials timed out",
+        help_text="In studies with a deadline.",
+        decimal_places=3,
+    )
     minimum = forms.IntegerField(min_value=0, initial=4, required=False, label="Minimum number of answers")
     current = forms.BooleanField(
         initial=True,
@@ -437,13 +446,17 @@ class PlanForm(forms.Form):
         return list(self._steps())
 
     def _steps(self) -> Iterator[dict[str, Any]]:
-        fields = {"catch_failed": "max_errors", "incomplete": "min_share", "too_few": "minimum"}
+        fields = {
+            "catch_failed": "max_errors",
+            "incomplete": "min_share",
+            "timed_out": "max_share",
+            "too_few": "minimum",
+        }
         for name in self.cleaned_data["steps"]:
             criterion, parameter = CRITERIA[name], fields.get(name)
             value = self.cleaned_data.get(parameter) if parameter else None
-            parameters = (
-                {} if value is None else {parameter: str(value) if parameter == "min_share" else value}
-            )
+            is_share = parameter in ("min_share", "max_share")
+            parameters = {} if value is None else {parameter: str(value) if is_share else value}
             yield {"name": name, "scope": criterion.scopes[0], "rule": name, "parameters": parameters}
 
 

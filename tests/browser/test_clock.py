@@ -1,9 +1,10 @@
-"""Clocks in a real browser: response times from onset to event, answers too early, a time of day set back."""
+"""Clocks in a real browser: times from onset to event, answers too early or too late, a clock set back."""
 
 import pytest
+from playwright.sync_api import expect
 
 from judgments.models import Judgment, SessionEvent
-from tests.browser.playing import a_session, answer, shown_trial, stored
+from tests.browser.playing import a_session, answer, ready, shown_trial, start, stored, until
 from tests.cast import begin, study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -153,3 +154,47 @@ def test_early_answers_and_held_keys_do_not_count_and_are_noted(open_page):
     assert (judgment.response, judgment.timing["early_answers"], judgment.timing["held_keys"]) == ("6", 2, 2)
     assert judgment.timing["early_ms"] == [50, 150]
     assert SessionEvent.objects.get(kind="early_answer").details == {"n": 2}
+
+
+def test_trials_time_out_without_a_network_too_and_keep_what_was_not_confirmed(open_page, check_page):
+    parameters = {"confirm": True}
+    session = a_session("likert", deadline_ms=1500, deadline_bar=True, parameters=parameters)
+    page = open_page(width=390)
+    start(page, session)
+    expect(page.locator(".deadline")).to_be_visible()
+    trials = list(session.trials.order_by("position").values_list("public_id", flat=True))
+    page.wait_for_function("first => document.querySelector('.task')?.dataset.trial !== first", arg=trials[0])
+    first = stored(page, trials[0])
+    assert (first.status, first.response, first.value, first.rt_ms) == ("timed_out", "", None, None)
+    page.context.set_offline(True)
+    assert ready(page) == trials[1]
+    page.keyboard.press("6")  # not confirmed
+    page.wait_for_function("one => document.querySelector('.task')?.dataset.trial !== one", arg=trials[1])
+    assert ready(page) == trials[2]
+    check_page(page)
+    page.keyboard.press("5")
+    page.keyboard.press("Enter")
+    page.locator("main.reading h1").wait_for()  # the last one times out
+    page.context.set_offline(False)
+    page.locator(".code").wait_for()
+    rows = Judgment.objects.order_by("trial__position").values_list("status", "response", "value")
+    assert list(rows) == [
+        ("timed_out", "", None), ("timed_out", "6", None), ("answered", "5", 5.0), ("timed_out", "", None)
+    ]  # fmt: skip
+
+
+def test_an_answer_in_time_is_not_late_though_the_highlight_goes_on(open_page):
+    session = a_session("likert", deadline_ms=700)
+    page = open_page()
+    page.goto(f"/s/{session.token}/")
+    trial = shown_trial(page)
+    page.evaluate(
+        """() => new Promise((resolve) => {
+          const onset = Number(document.querySelector(".task").dataset.onset);
+          const press = () => dispatchEvent(new KeyboardEvent("keydown", { key: "6", code: "Digit6" }));
+          setTimeout(() => (press(), resolve()), onset + 620 - performance.now());
+        })"""
+    )
+    until(page, Judgment.objects.filter(trial__public_id=trial).exists)
+    judgment = Judgment.objects.get(trial__public_id=trial)
+    assert judgment.status == "answered" and 600 <= judgment.rt_ms <= 700

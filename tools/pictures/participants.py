@@ -441,6 +441,14 @@ def _contexts(camera: Camera) -> None:
             _at(camera, session, lambda page, name=name: camera.take(page, name))
 
 
+def _deadline(camera: Camera) -> None:
+    """A trial whose time is shown as a bar."""
+    if camera.wants("deadline"):
+        fields = {"task": "likert", "deadline_ms": 8000, "deadline_bar": True}
+        session = begin(_study(camera, "deadline", **fields))
+        _at(camera, session, lambda page: (page.wait_for_timeout(2500), camera.take(page, "deadline")))
+
+
 STEPS: dict[tuple[str, ...], Callable[[Camera], None]] = {
     ("both-neither",): _both_and_neither,
     ("session-1", "session-2", "session-3"): _practice,
@@ -459,5 +467,6 @@ STEPS: dict[tuple[str, ...], Callable[[Camera], None]] = {
     ("fixation",): _between,
     ("instructions-again",): _instructions_again,
     tuple(CONTEXTS): _contexts,
+    ("deadline",): _deadline,
     tuple(f"trial-{language}" for language in LANGUAGES): _languages,
 }

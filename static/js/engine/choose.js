@@ -39,6 +39,7 @@ export async function choose(element, choices, { context, confirm = false, typed
 
   let chosen = null;
   let changes = 0;
+  context.unconfirmed = () => chosen?.choice.value ?? "";
   const answer = new Promise((resolve, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
 

@@ -104,9 +104,12 @@ async function one(trial, { common, plan, task, machine, layout, absence, gapFro
     return ms < GUARD_MS || (!hasBegun && isSecondHalf(event, ms));
   };
   let [shown, timesLaidOut, wasRestored] = [{}, () => 0, false];
+  context.unconfirmed = () => ""; // what is chosen so far, set by tasks whose answers are confirmed
+  const deadline = new Deadline(plan.deadline);
   addEventListener("pageshow", ({ persisted }) => (wasRestored ||= persisted), { signal: cut.signal });
   context.onset = async () => {
     showContext(element, trial, layout);
+    deadline.show(element);
     layout.apply(element, trial);
     timesLaidOut = layout.follow(element, trial, cut.signal);
     element.querySelector("[autofocus], fieldset")?.focus({ preventScroll: true });
@@ -116,18 +119,20 @@ async function one(trial, { common, plan, task, machine, layout, absence, gapFro
     shown = { ...layoutFacts(element), ...firstShown(trial.id), paint_ms };
     if (paint_ms > COARSE_PAINT_MS) shown.coarse_painting = true;
     element.dataset.onset = String(onset);
+    deadline.begin(onset, cut);
     element.dispatchEvent(new CustomEvent("trial-onset", { bubbles: true, detail: { trial: trial.id, onset } }));
     return onset;
   };
   context.choose = (choices, options = {}) => choose(element, choices, { context, ...options });
   const answer = await task.run(element, trial, context).catch((error) => {
     if (signal.aborted || !cut.signal.aborted) throw error;
-    return null;
+    return deadline.isOver ? { response: context.unconfirmed(), rt_ms: null, input_type: "", timed_out: true } : null;
   });
+  deadline.end();
   const away = watch.end();
   cut.abort(new DOMException("over", "AbortError"));
   if (!answer) return null;
-  const { response, rt_ms, input_type, ...more } = answer;
+  const { response, rt_ms, input_type, timed_out = deadline.isBefore(rt_ms), ...more } = answer;
   const held = keys.repeats - repeats;
   const isBackwards = machine.wentBackwards();
   const loaded = first ? { loaded_by: first.navigation } : {};
@@ -139,6 +144,7 @@ async function one(trial, { common, plan, task, machine, layout, absence, gapFro
     response,
     rt_ms,
     input_type,
+    ...(timed_out ? { timed_out } : {}),
     answered_at: new Date().toISOString(),
     timing: {
       position: trial.position,
@@ -154,6 +160,41 @@ async function one(trial, { common, plan, task, machine, layout, absence, gapFro
     },
     events: happened({ ...shown, ...more, ...away, ...loaded }),
   };
+}
+
+// The time for an answer: it ends the trial when it has passed, and may be shown as a bar above it.
+class Deadline {
+  #timer = null;
+  isOver = false;
+
+  constructor({ ms, has_bar } = {}) { // plans kept by an earlier version have none
+    Object.assign(this, { ms, has_bar });
+  }
+
+  show(element) {
+    if (!this.ms || !this.has_bar) return;
+    this.bar = make("div", { class: "deadline", "aria-hidden": "true" }, make("i"));
+    element.prepend(this.bar);
+  }
+
+  begin(onset, cut) {
+    if (!this.ms) return;
+    this.bar?.style.setProperty("--deadline", `${this.ms}ms`);
+    this.bar?.classList.add("runs");
+    this.#timer = setTimeout(() => {
+      this.isOver = !cut.signal.aborted;
+      cut.abort(new DOMException("over", "AbortError"));
+    }, onset + this.ms - performance.now());
+  }
+
+  // Whether a press came after it, because the timer was late on a busy device.
+  isBefore(rt_ms) {
+    return Boolean(this.ms) && rt_ms > this.ms;
+  }
+
+  end() {
+    clearTimeout(this.#timer);
+  }
 }
 
 // Above the sentences and below the question; on trials without a context its room is kept, so that answers do not move.
@@ -225,6 +266,7 @@ function watchAbsence(gap_s, seenAt) {
 }
 
 async function word(common, { plan, task, trial, row, sender }) {
+  if (row.timed_out) return feedback(common, { plan, task, trial, response: "", said: { isTimedOut: true, is_correct: null, nodes: [] } });
   const said = await sender.feedbackOn(trial.id, FEEDBACK_MS);
   if (said && (said.text || said.is_correct !== null)) {
     await feedback(common, { plan, task, trial, response: row.response, said });

@@ -66,7 +66,8 @@ export function feedback(context, { plan, task, trial, response, said }) {
   const shown = chosen ? [chosen] : trial.sentence ? [trial.sentence] : both;
   const body = shown.map((one) => make("p", { class: "shown" }, stimulus(one)));
   if (trial.context) body.unshift(contextOf(trial.context));
-  if (chosen) body.push(make("p", { class: "quiet" }, words.you_chose));
+  if (said.isTimedOut) body.push(make("p", { class: "quiet" }, words.timed_out));
+  else if (chosen) body.push(make("p", { class: "quiet" }, words.you_chose));
   else body.push((task.answered ?? answered)(trial, response, { make, words }));
   const usual = said.is_correct === null ? [] : [[said.is_correct ? words.right : words.wrong]];
   const comment = said.nodes.length ? said.nodes : usual;

@@ -2,7 +2,7 @@
 
 export const info = {
   name: "best_worst",
-  version: "1.1.0",
+  version: "1.2.0",
   parameters: { question: "text", best_label: "text", worst_label: "text" },
   data: { response: "ids of the best and the worst", first_touch_ms: "onset to the first mark", changes: "marks moved" },
 };
@@ -56,6 +56,7 @@ export async function run(element, trial, context) {
   });
   next.addEventListener("click", (event) => (click = event));
 
+  context.unconfirmed = () => (chosen.best && chosen.worst ? `${chosen.best} ${chosen.worst}` : "");
   const answer = new Promise((resolve, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
     form.addEventListener("submit", (event) => {

@@ -2,7 +2,7 @@
 
 export const info = {
   name: "magnitude_estimation",
-  version: "1.2.0",
+  version: "1.3.0",
   parameters: { question: "text", reference: "text", modulus: "number" },
   data: { response: "the number as typed", first_key_ms: "onset to the first sign typed", pasted: "times something was pasted" },
 };
@@ -55,6 +55,7 @@ export async function run(element, trial, context) {
   next.addEventListener("click", (event) => (click = event)); // Enter in the field clicks it, too
   input.addEventListener("input", (event) => (firstKey ??= event));
   input.addEventListener("paste", () => (pasted += 1));
+  context.unconfirmed = () => input.value;
   const answer = new Promise((resolve, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
     form.addEventListener("submit", (event) => {

@@ -2,7 +2,7 @@
 
 export const info = {
   name: "slider",
-  version: "1.1.0",
+  version: "1.2.0",
   parameters: { question: "text", low_label: "text", high_label: "text", high_first: "flag" },
   data: { response: "place on the line", first_touch_ms: "onset to the first touch", last_touch_ms: "onset to the last" },
 };
@@ -106,6 +106,7 @@ export async function run(element, trial, context) {
   let click = null; // where Next was clicked, a moment before the form is sent
   next.addEventListener("click", (event) => (click = event));
 
+  context.unconfirmed = () => (last ? line.value : "");
   const answer = new Promise((resolve, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
     form.addEventListener("submit", (event) => {

@@ -293,3 +293,17 @@ def test_firefox_that_blocks_all_data_of_sites_runs_the_engine_and_has_events(vi
     assert len(complete("keyboard")) == session.trials.count()
     events = SessionEvent.objects.filter(kind="storage").values_list("details__what", flat=True)
     assert {"indexeddb", "local", "copy"} <= set(events)
+
+
+@pytest.mark.parametrize("engine", OTHERS)
+def test_a_trial_times_out_and_keeps_the_moved_slider(engine, visit):
+    window = visit(engine, width=390)
+    session = a_session("slider", deadline_ms=3000, deadline_bar=True)
+    window.open(f"/s/{session.token}/")
+    trial = ready(window)
+    assert has(window, ".deadline.runs")
+    window.press("7", "5")
+    is_over(window, trial)
+    window.until("Boolean(document.querySelector('[data-status]')?.textContent.includes('saved'))")
+    judgment = Judgment.objects.get()
+    assert (judgment.status, judgment.response, judgment.value) == ("timed_out", "75", None)
