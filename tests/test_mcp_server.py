@@ -1,6 +1,8 @@
 """An assistant with the official SDK: its tools, what they answer, and that a token decides about changes."""
 
+import os
 import sys
+from pathlib import Path
 
 import anyio
 import pytest
@@ -12,6 +14,7 @@ from tests import cast
 from tests.releases.study import judged_study
 
 sdk = pytest.importorskip("mcp.client", reason="the extra “mcp” is not installed: make install-mcp")
+ROOT = Path(__file__).parent.parent
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
@@ -64,6 +67,26 @@ def test_a_study_is_paused_with_a_token_that_writes(ask):
     cast.study()
     assert ask("pause_study", scopes=("read", "write"), study="agreement").content[0].text == "paused"
     assert Experiment.objects.get().status == "paused"
+
+
+def test_the_command_serves_over_standard_input_and_output(live_server):
+    """As an assistant starts it: without a scope that writes there is no tool that does."""
+    from mcp.client.stdio import StdioServerParameters, stdio_client
+
+    cast.study()
+    environment = {**os.environ, "OBELUS": live_server.url, "TOKEN": cast.token(cast.ada(), scopes=("read",))}
+    command = StdioServerParameters(
+        command=sys.executable, args=["-m", "analysis.client.mcp_server"], env=environment, cwd=ROOT
+    )
+
+    async def session():
+        async with sdk.Client(stdio_client(command)) as client:
+            tools = {tool.name for tool in (await client.list_tools()).tools}
+            return tools, await client.call_tool("list_studies", {"status": "open"})
+
+    tools, answer = anyio.run(session)
+    assert "report" in tools and "open_study" not in tools
+    assert [study["slug"] for study in answer.structured_content["result"]] == ["agreement"]
 
 
 def test_the_command_names_what_is_missing(monkeypatch):
