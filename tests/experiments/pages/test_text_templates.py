@@ -1,9 +1,11 @@
 """Templates of consent, instructions and debrief: they fill the form, and replace nothing without asking."""
 
 import pytest
+from django.utils.translation import gettext, override
 
 from experiments.materials.markdown import as_blocks, placeholders
 from experiments.pages.editing.text_templates import FIELDS, text_templates
+from experiments.studies.languages import NAMES
 from experiments.studies.questionnaire import statements_from_lines
 from experiments.studies.readiness import KEEPING, steps
 from experiments.tasks.registry import task_names
@@ -121,20 +123,25 @@ def test_enter_in_a_line_of_text_saves(client):
     assert "name=" not in first_button and "formaction" not in first_button
 
 
-def test_both_languages_have_the_same_templates_and_every_task_its_instructions():
-    shapes = {"en": {}, "de": {}}
+def test_every_language_of_participants_pages_has_templates_and_every_task_its_instructions():
+    shapes = {tag: {} for tag in NAMES}
     for template in text_templates():
         name = template.key.partition("/")[2]
         shapes[template.language][name] = (template.tasks, list(template.texts))
         assert set(template.texts) <= {*FIELDS, "consent_statements"} and all(template.texts.values())
-        for name, text in template.texts.items():
-            assert as_blocks(text)
-            if name == "consent_statements":
+        for field, text in template.texts.items():
+            assert as_blocks(text) and "*" not in as_blocks(text), template.key
+            if field == "consent_statements":
                 assert any(row["required"] for row in statements_from_lines(text))
-            if name == "consent":
+            if field == "consent":
+                with override(template.language):
+                    assert gettext("Delete my answers") in text, template.key  # the name of the button
                 assert KEEPING.search(text) and placeholders(text)
     assert shapes["en"] == shapes["de"]
     assert {task for tasks, _ in shapes["en"].values() for task in tasks} == set(task_names())
+    for name in ("consent-minors", "consent-deception"):  # in these two languages only
+        del shapes["en"][name], shapes["de"][name]
+    assert all(shape == shapes["en"] for shape in shapes.values())
 
 
 def test_the_checklist_names_placeholders_that_remain():
