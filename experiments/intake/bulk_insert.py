@@ -33,9 +33,10 @@ def insert_rows(
     remaining = iter(rows)
     while batch := list(islice(remaining, BATCH)):
         reserved = _reserve(table, names[0], len(batch))
-        complete_rows = [
-            _with_json([row_id, *row], json_places) for row_id, row in zip(reserved, batch, strict=True)
-        ]
+        cells = [reserved, *zip(*batch, strict=True)]
+        for place in json_places:
+            cells[place] = [_as_json(cell) for cell in cells[place]]
+        complete_rows = list(zip(*cells, strict=True))
         ids += reserved
         with connection.cursor() as cursor:
             if connection.vendor == "postgresql":
@@ -75,9 +76,8 @@ def _is_json(model: type[models.Model], name: str) -> bool:
     return isinstance(model._meta.get_field(name), models.JSONField)
 
 
-def _with_json(cells: list[Any], places: Sequence[int]) -> list[Any]:
-    """Serialize the cells at these places, unless they are texts already."""
-    for place in places:
-        if not isinstance(cell := cells[place], str | None):
-            cells[place] = _encode(cell) if cell != {} else "{}"
-    return cells
+def _as_json(cell: Any) -> Any:
+    """Serialize a value, unless it is a text already."""
+    if cell is None or isinstance(cell, str):
+        return cell
+    return "{}" if cell == {} else _encode(cell)

@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from analysis.text import plural
@@ -155,10 +156,10 @@ def _too_long(sentences: pd.DataFrame) -> Iterator[Finding]:
     limits = {name: field.max_length for name, field in SENTENCE_FIELDS.items() if field.max_length}
     limits["language"] = limits.pop("sentence_language")
     for name, limit in limits.items():
-        is_long = [len(cell) > limit for cell in sentences[name].tolist()]
-        if not any(is_long):
+        lengths = [*map(len, sentences[name].tolist())]
+        if max(lengths, default=0) <= limit:
             continue
-        for row in _records(sentences[is_long]):
+        for row in _records(sentences[np.array(lengths) > limit]):
             message = f"column {name!r}: {len(row[name])} characters, at most {limit} can be stored."
             yield Finding("error", "too_long", message, row["file"], row["row"], (row["sentence_id"],))
 

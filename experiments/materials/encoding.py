@@ -338,6 +338,8 @@ def _requested_encoding(data: bytes, encoding: str) -> tuple[str, int, bool]:
 
 def line_ends(text: str) -> str:
     """Return the name of a text's line ends."""
+    if "\r" not in text:  # one fast search instead of three counts
+        return "LF" if "\n" in text else "none"
     crlf = text.count("\r\n")
     counts = {"CRLF": crlf, "LF": text.count("\n") - crlf, "CR": text.count("\r") - crlf}
     kinds = [name for name, count in counts.items() if count]

@@ -47,8 +47,13 @@ def declared_markup(attributes: Any) -> str:
     """
     if not attributes:
         return ""
-    values = (value for name, value in attributes.items() if str(name).strip().lower() == COLUMN)
+    values = (value for name, value in attributes.items() if is_markup_column(name))
     return str(next(values, "")).strip().lower()
+
+
+def is_markup_column(name: Any) -> bool:
+    """Whether a column of this name declares markup."""
+    return str(name).strip().lower() == COLUMN
 
 
 def markup_attribute(fields: Any) -> dict[str, str]:

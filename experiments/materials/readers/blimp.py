@@ -7,7 +7,7 @@ from typing import Any
 from analysis.errors import BadInput
 from experiments.materials.collection import Materials, Source, pair_frame, require_unique, sentence_frame
 from experiments.materials.encoding import Encoding, read_text
-from experiments.materials.markup import markup_attribute
+from experiments.materials.markup import is_markup_column, markup_attribute
 from experiments.materials.readers.sheets import json_lines
 from experiments.materials.schema import ACCEPTABLE, CONTEXT, UNACCEPTABLE, context_attribute
 
@@ -84,7 +84,8 @@ def _materials(lines: list[Line], sources: tuple[Source, ...]) -> Materials:
     )
     require_unique(pairs, "pair_id")
     members = ("good", GOOD, ACCEPTABLE), ("bad", BAD, UNACCEPTABLE)
-    markup = [markup_attribute(fields) for _, _, fields in lines]
+    has_markup = any(map(is_markup_column, {name for _, _, fields in lines for name in fields}))
+    markup = [markup_attribute(fields) if has_markup else {} for _, _, fields in lines]
     sentences = sentence_frame(
         sentence_id=[f"{pair_id}:{short}" for pair_id in pair_ids for short, _, _ in members],
         item=_twice(pair_ids),

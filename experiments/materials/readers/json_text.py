@@ -1,7 +1,6 @@
 """JSON of unknown origin: what the parser cannot take is a problem of the file, named with its place."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 from analysis.errors import BadInput
@@ -15,9 +14,10 @@ class NotJSON(BadInput):
         self.has_more = has_more  # a complete document, and text after it
 
 
-def parse_json(
-    text: str, *, file: str, row: int | None = None, parse_constant: Callable[[str], Any] | None = None
-) -> Any:
+_DECODER = json.JSONDecoder()
+
+
+def parse_json(text: str, *, file: str, row: int | None = None, decoder: json.JSONDecoder = _DECODER) -> Any:
     """Parse a document.
 
     Examples
@@ -26,7 +26,7 @@ def parse_json(
     {'a': [1, 2]}
     """
     try:
-        return json.loads(text, parse_constant=parse_constant)
+        return decoder.decode(text)
     except json.JSONDecodeError as error:
         line = error.lineno if row is None else row
         raise NotJSON(
@@ -38,6 +38,6 @@ def parse_json(
     except RecursionError:
         raise NotJSON("lists or objects are nested too deeply.", file=file, row=row) from None
     except ValueError as error:
-        if type(error) is not ValueError:  # raised by parse_constant
+        if type(error) is not ValueError:  # raised by the decoder's parse_constant
             raise
         raise NotJSON("a number has thousands of digits.", file=file, row=row) from None

@@ -109,7 +109,7 @@ def json_lines(decoded: Decoded) -> Iterator[tuple[int, dict[str, Any]]]:
         if not line.strip():
             continue
         try:
-            fields = parse_json(line, file=decoded.file, row=row, parse_constant=_refuse_constant)
+            fields = parse_json(line, file=decoded.file, row=row, decoder=_STRICT)
             if "\\u" in line:  # an escape may form half of a surrogate pair, which no database stores
                 json.dumps(fields, ensure_ascii=False).encode("utf-8")
         except UnicodeEncodeError:
@@ -135,6 +135,9 @@ def _refuse_constant(name: str) -> float:
     raise _NotFinite(name)
 
 
+_STRICT = json.JSONDecoder(parse_constant=_refuse_constant)
+
+
 def _json_lines(decoded: Decoded) -> Sheet:
     return _objects(decoded, dict(json_lines(decoded)), "JSON lines")
 
@@ -156,7 +159,7 @@ def is_json(text: str) -> bool:
 def json_sheet(decoded: Decoded) -> Sheet:
     """Read a list of objects, an object that holds one, a table by columns, or JSON lines called JSON."""
     try:
-        document = parse_json(decoded.text, file=decoded.file, parse_constant=_refuse_constant)
+        document = parse_json(decoded.text, file=decoded.file, decoder=_STRICT)
     except _NotFinite as error:
         raise BadInput(
             f"{error} is not a number that can be stored.", file=decoded.file, remedy="Write null."

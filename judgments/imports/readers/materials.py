@@ -53,7 +53,7 @@ def create_materials(read: JudgmentFile, *, spelling: str = "") -> tuple[Judgmen
     else:
         labelled = _apart_by_text(labelled, read.file)
     names = {}
-    for column in ("item", "sentence_id", "pair_id", "good_id", "bad_id"):
+    for column in ("item", "pair_id", "good_id", "bad_id") if is_of_pairs else ("item", "sentence_id"):
         cells = read.judgments[column].to_numpy(dtype=object, copy=True)
         cells[in_materials.to_numpy()] = labelled[column].to_numpy(dtype=object)
         names[column] = pd.Series(cells, index=in_materials.index, dtype=object, copy=False)
