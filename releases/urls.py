@@ -157,6 +157,11 @@ urlpatterns = [
     path(f"{S}models/score/", comparisons.score, name="study-score"),
     path(f"{S}models/compare/", comparisons.compare, name="study-compare"),
     path(f"{S}models/comparisons/<int:pk>/", comparisons.comparison, name="study-comparison"),
+    path(
+        f"{S}models/comparisons/<int:pk>/tables/<slug:name>.<slug:form>",
+        comparisons.comparison_table_file,
+        name="study-comparison-table",
+    ),
     path(f"{S}models/comparisons/<int:pk>.json", comparisons.comparison_json, name="study-comparison-json"),
     path(
         f"{S}models/comparisons/<int:pk>/figures/<slug:name>.<slug:form>",

@@ -7,12 +7,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
+from ..comparison.breakdowns.classifiers import restart_summary
 from ..errors import BadInput
 from ..scoring.neural.loading import import_optional
 from .cola import Labelled, evaluate
 from .plan import Tuning
 
-REPORT = "training.json"
+REPORT, DECISIONS = "training.json", "test_decisions.csv"
 Progress = Callable[[int, int], None]  # restart, epoch
 
 
@@ -41,7 +44,9 @@ def train_classifier(
     tuning : Tuning
         Restarts, seeds and hyperparameters.
     test : Labelled, optional
-        Evaluated once, with the selected model.
+        Never selects anything. Evaluated with the selected model, and with every restart
+        (``test_restarts``); the decisions of every restart are written as ``test_decisions.csv``, a row for
+        each sentence and a column for each seed.
     device : {"auto", "cpu", "cuda"}
         Where to train; ``auto`` uses an accelerator if there is one.
     progress : callable, optional
@@ -50,8 +55,9 @@ def train_classifier(
     Returns
     -------
     dict
-        Also written as ``training.json``: MCC, status and accuracy of each restart, the selected one and the
-        test set, and how many sentences were truncated to the maximum length of the model (``n_cut``).
+        Also written as ``training.json``: MCC, status and accuracy of each restart, the selected one and
+        the test set, there also mean, SD, maximum and ensemble (majority decision) over restarts, and how
+        many sentences were truncated to the maximum length of the model (``n_cut``).
 
     Raises
     ------
@@ -81,11 +87,15 @@ def train_classifier(
         raise BadInput("a part has only one label.", remedy="Give sentences of both, in both parts.")
     tuner = Tuner(model, train, development, tuning=tuning, device=device)
     restarts: list[dict[str, Any]] = []
+    decisions: dict[str, list[int]] = {}
 
     def run(number: int) -> Restart:
         seed = tuning.seed + number
         restart = tuner.run(seed, progress=None if progress is None else partial(progress, number))
         restarts.append({"seed": seed, **restart.report})
+        if test is not None:
+            tuner.load(restart)
+            decisions[str(seed)] = tuner.decide(test.sentences)
         return restart
 
     best = run(0)
@@ -101,13 +111,18 @@ def train_classifier(
         "n_train": len(train.labels),
         "n_development": len(development.labels),
         "n_cut": tuner.n_cut,
-        "test": None if test is None else evaluate(test.labels, tuner.decide(test.sentences)),
+        "test": None if test is None else evaluate(test.labels, decisions[str(best.seed)]),
+        "test_restarts": None
+        if test is None
+        else restart_summary(pd.Series(test.labels), pd.DataFrame(decisions)),
     }
-    _publish(out, report, tuner.save)
+    _publish(out, report, tuner.save, decisions=decisions)
     return {"model": f"hf-classifier:{out}", **report}
 
 
-def _publish(out: Path, report: dict[str, Any], save: Callable[[Path], None]) -> None:
+def _publish(
+    out: Path, report: dict[str, Any], save: Callable[[Path], None], *, decisions: dict[str, list[int]]
+) -> None:
     """Write the folder under a temporary name and rename it, so that it appears complete or not at all."""
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -117,6 +132,8 @@ def _publish(out: Path, report: dict[str, Any], save: Callable[[Path], None]) ->
             save(folder)
             text = json.dumps(report, indent=2, allow_nan=False)
             (folder / REPORT).write_text(text + "\n", encoding="utf-8")
+            if decisions:
+                pd.DataFrame(decisions).to_csv(folder / DECISIONS, index=False, lineterminator="\n")
             for file in folder.iterdir():
                 file.chmod(0o644)  # temporary files are private, models are shared
             folder.replace(out)

@@ -17,12 +17,10 @@ from analysis.errors import BadInput
 from analysis.figures import Evidence, draw
 from analysis.figures.charts.models.breakdowns import group_figure
 from analysis.files import read_table
-from analysis.scoring.frames import score_sentences
-from analysis.scoring.registry import scorer
 from analysis.training.cola import read_cola
 from experiments.materials.readers.detect import read_materials
 from releases.papers.exhibits import Exhibit, Value, read_published
-from releases.papers.holdings import STAND_IN, Holdings, ngram_scores
+from releases.papers.holdings import STAND_IN, Holdings, add_weights, named_scores, ngram_model
 
 TITLE = "The Acceptability Delta Criterion (Vázquez Martínez 2021)"
 DELTAS = (0.5, 1.0, 5.0)
@@ -131,17 +129,11 @@ def _scores(holdings: Holdings, sentences: pd.DataFrame) -> tuple[pd.DataFrame, 
     brought = holdings.scores("adc")
     if brought is not None:
         scores = scores.merge(brought, on="sentence_id", how="left")
-    for row, (folder, uri) in WEIGHTS.items():
-        path = holdings.find(folder)
-        if path is not None and row not in scores.columns:
-            measured = score_sentences(scorer(uri.format(path)), scored, name="model").frame
-            scores = scores.assign(
-                **{row: scores["sentence_id"].map(measured.set_index("sentence_id")["model:lp"])}
-            )
+    scores = add_weights(holdings, scores, scored, WEIGHTS)
     lines = holdings.english_lines
     if lines and not set(TRIGRAMS.values()) & set(scores.columns):
-        trained = ngram_scores(lines, scored, order=3, columns=TRIGRAMS)
-        scores = scores.merge(trained, on="sentence_id", how="left")
+        with ngram_model(lines, order=3) as trigram:
+            scores = scores.merge(named_scores(trigram, scored, TRIGRAMS), on="sentence_id", how="left")
         stand_ins = dict.fromkeys(TRIGRAMS.values(), STAND_IN.format(sentences=len(lines)))
     return scores, stand_ins
 
@@ -295,34 +287,29 @@ def _table_3(data: LIAdger | None) -> Exhibit:
 
 def _table_4(data: LIAdger | None) -> Exhibit:
     title = "Table 4: the criteria on the two pairs"
-    name = TRIGRAMS["lp"]
-    if data is None or name not in data.models:
+    if data is None:
         return Exhibit("table-4", title, bring=_lacking(data, BRING_TRIGRAM))
-    rows = data.by_pair[data.by_pair["model"] == name]
+    scores = data.human.set_index("sentence_id")["score"]
     values: dict[tuple[str, str], Value] = {}
     partners = {
         "32.3.Culicover.7a.g.01": "32.3.Culicover.7b.*.01",
         "33.2.bowers.7b.g.07": "33.2.bowers.7b.*.07",
     }
-    for row in rows.to_dict("records"):
+    for good, bad in partners.items():
+        if good in scores and bad in scores:
+            values[good, "Δ people"] = float(scores[good] - scores[bad])
+    name = TRIGRAMS["lp"]
+    if name not in data.models or name in data.stand_ins:
+        notes = ["The model's columns need the paper's own trigram."]
+        return Exhibit("table-4", title, values, bring=[BRING_TRIGRAM], notes=notes)
+    for row in data.by_pair[data.by_pair["model"] == name].to_dict("records"):
         if partners.get(row["good_id"]) == row["bad_id"]:
-            values[row["good_id"], "Δ people"] = row["human_delta"]
-            if not data.stand_ins:
-                values |= {
-                    (row["good_id"], "Δ model"): row["model_delta"],
-                    (row["good_id"], "BLiMP met"): bool(row["blimp"]),
-                    (row["good_id"], "ADC 1 met"): bool(row["adc_1"]),
-                }
-    notes = [
-        "The model's columns need the paper's own trigram: a stand-in's difference of one pair says nothing."
-    ]
-    return Exhibit(
-        "table-4",
-        title,
-        values,
-        bring=[BRING_TRIGRAM] * bool(data.stand_ins),
-        notes=notes * bool(data.stand_ins),
-    )
+            values |= {
+                (row["good_id"], "Δ model"): row["model_delta"],
+                (row["good_id"], "BLiMP met"): bool(row["blimp"]),
+                (row["good_id"], "ADC 1 met"): bool(row["adc_1"]),
+            }
+    return Exhibit("table-4", title, values)
 
 
 def _table_5(holdings: Holdings) -> Exhibit:
@@ -359,7 +346,7 @@ def _decisions(path: Any, n: int) -> pd.DataFrame:
 
 def _table_6(data: LIAdger | None) -> Exhibit:
     title = "Table 6: pairs that meet the BLiMP criterion and fail the ADC at δ = 5"
-    if data is None or not data.models:
+    if data is None:
         return Exhibit("table-6", title, bring=_lacking(data, BRING_SCORES))
     values = _printed_scores(data, "table-6")
     tables, total = {}, "pairs that meet BLiMP and fail ADC 5"

@@ -26,12 +26,14 @@ class Exhibit:
         What it is in the paper.
     values : mapping of (row, measure) to value
         Our numbers and texts.
-    stand_ins : mapping of row to str
-        Rows whose numbers are of another model or text than the paper's, with what it is.
+    stand_ins : mapping of row or measure to str
+        Rows and measures whose numbers are of another model or text than the paper's, with what it is.
     charts : mapping of str to chart
         Figures by name of their files.
     tables : mapping of str to DataFrame
         Further tables by name of their files.
+    latex : mapping of str to str
+        Tables in LaTeX by name of their files.
     bring : sequence of str
         What to put into the data folder for the numbers that are missing.
     notes : sequence of str
@@ -44,6 +46,7 @@ class Exhibit:
     stand_ins: Mapping[str, str] = field(default_factory=dict)
     charts: Mapping[str, Any] = field(default_factory=dict)
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    latex: Mapping[str, str] = field(default_factory=dict)
     bring: Sequence[str] = ()
     notes: Sequence[str] = ()
 
@@ -76,7 +79,7 @@ def compare_with_published(exhibit: Exhibit, published: pd.DataFrame) -> pd.Data
     rows = []
     for row, measure in keys:
         place, text = places.get((row, measure), ("", None))
-        value, stand_in = exhibit.values.get((row, measure)), exhibit.stand_ins.get(row, "")
+        value, stand_in = exhibit.values.get((row, measure)), _stand_in(exhibit, row, measure)
         if isinstance(value, bool):
             value = int(value)
         difference, agrees = _difference(value, text)
@@ -84,6 +87,10 @@ def compare_with_published(exhibit: Exhibit, published: pd.DataFrame) -> pd.Data
             exhibit.key, place, row, measure, value, text, difference, None if stand_in else agrees, stand_in
         ))  # fmt: skip
     return pd.DataFrame(rows, columns=list(ROW_COLUMNS), dtype=object)
+
+
+def _stand_in(exhibit: Exhibit, row: str, measure: str) -> str:
+    return exhibit.stand_ins.get(row) or exhibit.stand_ins.get(measure, "")
 
 
 def _difference(value: Value, text: str | None) -> tuple[float | None, bool | None]:

@@ -1,7 +1,8 @@
 """The data folder of the papers: data sets, tables of scores, weights and training texts that are at hand."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +14,7 @@ from django.conf import settings
 from analysis.comparison.files import read_scores
 from analysis.errors import BadInput
 from analysis.ngrams import train_model, write_arpa
+from analysis.scoring.base import Scorer
 from analysis.scoring.frames import score_sentences
 from analysis.scoring.registry import scorer
 from analysis.scoring.words.tokens import Tokenization
@@ -43,10 +45,12 @@ class Holdings:
         """Files that match a pattern, sorted."""
         return sorted(self.folder.glob(pattern))
 
-    def scores(self, paper: str) -> pd.DataFrame | None:
+    def scores(self, paper: str, *, without: Sequence[str] = ()) -> pd.DataFrame | None:
         """The tables of scores in ``scores/PAPER/``: ``sentence_id`` and a column for each model."""
         paths = [
-            path for path in self.matching(f"scores/{paper}/*.csv") if not path.name.endswith(".counts.csv")
+            path
+            for path in self.matching(f"scores/{paper}/*.csv")
+            if path.name not in without and not path.name.endswith(".counts.csv")
         ]
         return read_scores(paths, signs=self.signs) if paths else None
 
@@ -103,37 +107,37 @@ def wikitext_sentences(text: str) -> list[str]:
     return sentences
 
 
-def ngram_scores(
-    lines: Sequence[str],
-    sentences: pd.DataFrame,
-    *,
-    order: int,
-    columns: Mapping[str, str],
-    tokenization: Tokenization = ENGLISH,
-) -> pd.DataFrame:
-    """Train an n-gram model on a text and score sentences with it.
-
-    Parameters
-    ----------
-    lines : sequence of str
-        The text, a sentence each.
-    sentences : DataFrame
-        ``sentence_id`` and ``sentence``.
-    order : int
-        Length of the longest n-grams.
-    columns : mapping of measure to name
-        Measures (``lp``, ``slor``) with the names of their columns.
-    tokenization : Tokenization
-        How text becomes tokens.
-
-    Returns
-    -------
-    DataFrame
-        ``sentence_id`` and the named columns.
-    """
+@contextmanager
+def ngram_model(
+    lines: Sequence[str], *, order: int, tokenization: Tokenization = ENGLISH
+) -> Iterator[Scorer]:
+    """Train an n-gram model on sentences and open it as a scorer, for the duration of the block."""
     model = train_model((tokenization.tokens(line) for line in lines), order=order)
     with TemporaryDirectory() as folder:
         path = Path(folder, "ngram.arpa")
         write_arpa(replace(model, tokenization=tokenization.record()), path)
-        scored = score_sentences(scorer(f"arpa:{path}"), sentences, methods=list(columns), name="ngram")
-    return scored.frame.rename(columns={f"ngram:{name}": column for name, column in columns.items()})
+        yield scorer(f"arpa:{path}")
+
+
+def named_scores(model: Scorer, sentences: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
+    """Score sentences by measures; ``columns`` has the name of the column of each.
+
+    ``sentences`` has ``sentence_id`` and ``sentence``, the result ``sentence_id`` and the named columns.
+    """
+    scored = score_sentences(model, sentences, methods=list(columns), name="model").frame
+    return scored.rename(columns={f"model:{measure}": name for measure, name in columns.items()})
+
+
+def add_weights(
+    holdings: Holdings, scores: pd.DataFrame, sentences: pd.DataFrame, weights: Mapping[str, tuple[str, str]]
+) -> pd.DataFrame:
+    """Add the scores of models whose weights are at hand and whose columns are missing.
+
+    ``weights`` has, by column, the folder of the weights and the address of the model with ``{}`` for it.
+    """
+    for name, (folder, uri) in weights.items():
+        path = holdings.find(folder)
+        if path is not None and name not in scores.columns:
+            measured = named_scores(scorer(uri.format(path)), sentences, {"lp": name})
+            scores = scores.merge(measured, on="sentence_id", how="left")
+    return scores

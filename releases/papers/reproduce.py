@@ -17,7 +17,10 @@ from releases.papers.holdings import Holdings
 from releases.study_report.build import html_report
 
 PAPERS = {
+    "blimp": "BLiMP: The Benchmark of Linguistic Minimal Pairs (Warstadt et al. 2020)",
     "adc": "The Acceptability Delta Criterion (Vázquez Martínez 2021)",
+    "climp": "CLiMP: A Benchmark for Chinese Language Model Evaluation (Xiang et al. 2021)",
+    "fict": "Filtered Corpus Training (Patil, Jumelet et al. 2024)",
 }
 HTML, NUMBERS, DIFFERENCES = "reproduction.html", "numbers.json", "differences.csv"
 MAX_ROWS = 12  # of a further table in the document; the file beside it has all
@@ -68,6 +71,7 @@ def reproduce(paper: str, holdings: Holdings, *, progress: Progress | None = Non
     files = {HTML: html_report(report, charts), NUMBERS: json_bytes(numbers), DIFFERENCES: _csv(differences)}
     for exhibit in exhibits:
         files |= {f"{name}.csv": _csv(table) for name, table in exhibit.tables.items()}
+        files |= {f"{name}.tex": text.encode() for name, text in exhibit.latex.items()}
         if exhibit.values:
             files[f"{exhibit.key}.csv"] = _csv(compared[exhibit.key])
     return Reproduction(files | _figure_data(charts), numbers)
@@ -152,6 +156,8 @@ def _section(exhibit: Exhibit, rows: pd.DataFrame) -> Section:
         blocks.append(_plain_table(name, table))
     for name in exhibit.charts:
         blocks += [Figure(name, exhibit.title, f"{exhibit.title}; its data: {name}.data.csv")]
+    if exhibit.latex:
+        blocks.append(Paragraph(f"In LaTeX: {', '.join(f'{name}.tex' for name in exhibit.latex)}."))
     if exhibit.bring:
         blocks += [Subheading("To bring into the data folder"), *(Paragraph(text) for text in exhibit.bring)]
     return Section(exhibit.key, exhibit.title, blocks)
@@ -192,7 +198,7 @@ def _compared_table(exhibit: Exhibit, rows: pd.DataFrame) -> Table:
             if has_ours[name] and has_published[name]:
                 line.append(_format_difference(cell))
         lines.append(line)
-    places = ", ".join(dict.fromkeys(place for place in rows["place"] if place))
+    places = ", ".join(dict.fromkeys(place.partition(", printed")[0] for place in rows["place"] if place))
     note = " ".join([
         f"Published: {places}." if places else "",
         *(f"* {text[:1].upper()}{text[1:]}." for text in dict.fromkeys(stand_ins.values())),
@@ -206,7 +212,7 @@ def _format(value: Any, published: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}" if published is None else str(value)
     digits = max(3, len(str(published).partition(".")[2])) if published is not None else 3
-    return f"{value:.{digits}f}"
+    return f"{value:.{digits}f}".replace("-", "−")
 
 
 def _format_difference(cell: Any) -> str:

@@ -19,6 +19,7 @@ MEDIA_TYPES = {
     "json": "application/json",
     "zip": "application/zip",
     "csv": "text/csv; charset=utf-8",
+    "tex": "application/x-tex",
 }
 
 

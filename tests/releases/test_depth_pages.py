@@ -118,6 +118,24 @@ def test_every_part_opens_with_a_finding_that_its_table_repeats(ada):
     assert f"is {points:.1f} points above that of dull, p = " in findings["tests"]
 
 
+def test_tables_of_a_comparison_are_files_with_the_numbers_of_its_pages(comparison, ada):
+    study = comparison.release.experiment
+
+    def file(name, form):
+        return ada.get(reverse("study-comparison-table", args=[study.slug, comparison.pk, name, form]))
+
+    rows = list(csv.DictReader(io.StringIO(file("paradigms", "csv").content.decode())))
+    accuracies = comparison.report["depth"]["correlations"]["accuracies"]
+    assert [float(row["bright"]) for row in rows] == [row["bright"] for row in accuracies]
+    assert {"1pfx", "2pfx", "phenomenon"} <= set(rows[0])
+    assert file("phenomena", "tex").content.startswith(rb"\begin{longtable}")
+    pairs = list(csv.DictReader(io.StringIO(file("criteria", "csv").content.decode())))
+    model = comparison.report["models"][0]
+    met = [row["blimp"] == "true" for row in pairs if row["model"] == model["model"] and row["blimp"]]
+    assert sum(met) / len(met) == model["blimp_all_pairs"]
+    assert file("criteria", "tex").status_code == file("none", "csv").status_code == 404
+
+
 def test_page_command_and_api_give_the_same_depth(comparison, ada, tmp_path):
     study = comparison.release.experiment
     depth = comparison.report["depth"]

@@ -6,7 +6,7 @@ from typing import Any
 
 from config.commands import ContractCommand
 
-PAPERS = ("adc",)
+PAPERS = ("blimp", "adc", "climp", "fict")
 
 
 class Command(ContractCommand):

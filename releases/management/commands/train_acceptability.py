@@ -86,6 +86,12 @@ def _text(document: dict[str, Any]) -> str:
         )
     if document["test"] is not None:
         lines.append(f"test: MCC {document['test']['mcc']:.3f} over {document['test']['n']} sentences")
+        over = document["test_restarts"]
+        spread = "" if over["sd"] is None else f" (SD {over['sd']:.3f})"
+        lines.append(
+            f"test, {over['restarts']} restarts: mean {over['mean']:.3f}{spread}, max {over['max']:.3f}, "
+            f"ensemble {over['ensemble']:.3f}"
+        )
     if document["n_cut"]:
         lines.append(f"{document['n_cut']} sentences are longer than the model reads and were cut")
     lines.append(document["model"])

@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST
@@ -29,11 +29,19 @@ from releases.comparison.compare import (
 from releases.comparison.compare import Options as ComparisonOptions
 from releases.comparison.leaderboard import done_runs
 from releases.comparison.prompts import prompted_models
+from releases.comparison.tables import CAPTIONS, TABLES, comparison_latex, comparison_table
 from releases.models import Comparison, Release, ScoringRun, model_names
 from releases.scoring.forms import ScoreSetsForm, ScoringForm
 from releases.scoring.runs import request_score_sets, request_scoring, run_records
 from releases.scoring.training_metadata import read_training
-from releases.views.base import add_form_error, json_attachment, page, study_page
+from releases.views.base import (
+    add_form_error,
+    attachment,
+    csv_attachment,
+    json_attachment,
+    page,
+    study_page,
+)
 from releases.views.figures import comparison_figures
 from releases.views.models.leaderboard import newest_release
 
@@ -225,6 +233,26 @@ def comparison_json(request: HttpRequest, study: Experiment, *, pk: int) -> Http
     """Return the document of a comparison as the command prints it."""
     stored = get_object_or_404(list_comparisons(study).exclude(report={}), pk=pk)
     return json_attachment(stored.report, f"{study.slug}-comparison-{pk}.json")
+
+
+@study_page
+def comparison_table_file(
+    request: HttpRequest, study: Experiment, *, pk: int, name: str, form: str
+) -> HttpResponseBase:
+    """Return a table of a comparison as CSV or LaTeX."""
+    stored = get_object_or_404(list_comparisons(study).exclude(report={}), pk=pk)
+    if name not in TABLES or form not in ("csv", "tex") or (form == "tex" and name not in CAPTIONS):
+        raise Http404("no such table")
+    filename = f"{study.slug}-comparison-{pk}-{name}.{form}"
+    try:
+        if form == "tex":
+            text = comparison_latex(stored, name)
+            return attachment(text.encode(), "application/x-tex; charset=utf-8", filename)
+        table = comparison_table(stored, name)
+    except BadInput as error:
+        raise Http404(str(error)) from error
+    rows = [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
+    return csv_attachment(rows, [str(column) for column in table.columns], filename)
 
 
 def _part(

@@ -4,8 +4,11 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from analysis.comparison.breakdowns.classifiers import restart_summary
+from analysis.comparison.criteria import matthews_correlation
 from analysis.errors import BadInput, MissingColumns, NotEnoughData
 from analysis.scoring import scorer
 from analysis.training import Labelled, make_plan, read_cola, read_corpus
@@ -45,6 +48,15 @@ def test_every_restart_is_reported_and_the_best_is_kept(trained):
     development = easy(40, 2)
     answers = scorer(trained["model"]).score(development.sentences).logprob > 0
     assert np.mean(answers == np.array(development.labels)) == pytest.approx(chosen["accuracy"], abs=0.013)
+
+
+def test_every_restart_decides_the_test_set(trained):
+    decisions = pd.read_csv(Path(trained["model"].partition(":")[2]) / "test_decisions.csv")
+    assert list(decisions.columns) == ["1", "2"]
+    test, over = easy(40, 5), trained["test_restarts"]
+    assert over == restart_summary(pd.Series(test.labels), decisions)
+    chosen = matthews_correlation(test.labels, decisions[str(trained["chosen_seed"])])
+    assert chosen.mcc == trained["test"]["mcc"] and over["restarts"] == 2
 
 
 def test_a_seed_decides_everything(tmp_path):

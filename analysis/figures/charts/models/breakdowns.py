@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
 from ....columns import require_columns
@@ -141,3 +142,23 @@ def scatter_figure(
         fit = base.transform_regression("x", "y", groupby=["judge"], method="log" if is_log else "linear")
         layers.append(fit.mark_line(strokeWidth=1.5).encode(x=across, y=up, color=colour))
     return layer_charts(layers, rows, height=320, title=caption(title, *notes))
+
+
+def histogram_figure(
+    values: pd.Series, *, title: str, x: str, y: str, notes: Sequence[str] = (), bins: int = 30
+) -> alt.LayerChart:
+    """Draw the distribution of numbers in bins of equal width."""
+    numbers = values.dropna().astype(float)
+    if not len(numbers):
+        raise NotEnoughData("there is no number to draw.")
+    counts, edges = np.histogram(numbers, bins=bins)
+    frame = pd.DataFrame({"low": edges[:-1], "high": edges[1:], "count": counts, "base": 0})
+    bars = alt.Chart(frame).mark_rect(opacity=0.8)
+    layer = bars.encode(
+        x=alt.X("low:Q", title=x, scale=alt.Scale(zero=False)),
+        x2="high:Q",
+        y=alt.Y("count:Q", title=y),
+        y2="base:Q",
+        tooltip=[alt.Tooltip("low:Q"), alt.Tooltip("high:Q"), alt.Tooltip("count:Q")],
+    )
+    return layer_charts([layer], frame, height=240, title=caption(title, *notes))
