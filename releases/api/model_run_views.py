@@ -180,6 +180,7 @@ class SurprisalsSerializer(StrictSerializer):
 class SurprisalViews(StudyAPIView):
     """Tables of surprisals of a run."""
 
+    may_be_early = True
     queryset = ScoringRun.objects.none()
     serializer_class = SurprisalsSerializer
     pagination_class = None

@@ -10,6 +10,7 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from analysis.errors import StillComputing
 from config.api_bases import StrictSerializer, StrictView
 from config.api_schema import ErrorSerializer
 from experiments.api.authentication import require_scope
@@ -109,6 +110,7 @@ class StudyReportView(StrictView):
 class StudyReportFileView(StrictView):
     """One file of a report."""
 
+    may_be_early = True
     content_negotiation_class = AnyAccept
 
     @extend_schema(summary="One file of a report", responses=FILE)
@@ -116,7 +118,10 @@ class StudyReportFileView(StrictView):
         """As a download; a package with rows of single participants needs the scope ``people``."""
         if name == PACKAGE:
             require_scope(request, ApiToken.Scope.PEOPLE)
-        return file_answer(get_study(request.user, slug), _get_report(request, slug, number), name)
+        report = _get_report(request, slug, number)
+        if report.job.state not in Job.State.final():
+            raise StillComputing(f"report {number} is being made.", remedy="Ask again when it is ready.")
+        return file_answer(get_study(request.user, slug), report, name)
 
 
 class ReasonRequest(StrictSerializer):

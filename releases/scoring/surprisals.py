@@ -18,7 +18,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.db.models import QuerySet
 
-from analysis.errors import BadInput
+from analysis.errors import BadInput, StillComputing
 from analysis.files import write_table
 from analysis.gold.writers import json_bytes
 from analysis.scoring import Scorer
@@ -164,8 +164,10 @@ def request_surprisals(
         )
     # Race: the lock on the run serializes requests, so that a double click makes one job.
     run = ScoringRun.objects.select_for_update().get(pk=run.pk)
+    if run.state == ScoringRun.State.FAILED:
+        raise BadInput("the run failed.", remedy="Surprisals are computed of a run that is done.")
     if run.state != ScoringRun.State.DONE:
-        raise BadInput("the run is not finished.", remedy="Surprisals are computed after it.")
+        raise StillComputing("the run is not finished.", remedy="Surprisals are computed after it.")
     if error := refusal(run):
         raise error
     digest = file_checksum(file) if file is not None else ""

@@ -10,8 +10,9 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from experiments.operation import job_runner
-from releases.models import Release
+from releases.models import Release, ScoringRun
 from tests import cast
+from tests.api import call_study, send
 from tests.releases.study import judged_study, ready_release, scored, scores_file
 
 pytestmark = pytest.mark.django_db
@@ -142,3 +143,18 @@ def test_file_without_scores_is_refused():
     answer = api(cast.ada()).post(address, {"file": upload}, format="multipart")
     assert answer.status_code == 422 and "Use .csv" in answer.json()["message"]
     assert not Release.objects.exists()
+
+
+def test_what_is_still_computed_is_409_with_retry_after():
+    study = judged_study("agreement", people=2)
+    report = call_study(study.slug, "post", "reports/", {}, status=202)
+    run = ScoringRun.objects.create(
+        material_set=study.materials, name="m", model="table:m", created_by=cast.ada()
+    )
+    early = [
+        send("get", f"studies/agreement/reports/{report['number']}/files/report.html"),
+        send("post", f"studies/agreement/scoring-runs/{run.pk}/surprisals/"),
+    ]
+    for answer in early:
+        assert (answer.status_code, answer.json()["code"]) == (409, "too_early"), answer.content
+        assert int(answer["Retry-After"]) >= 1
