@@ -20,6 +20,11 @@ from .table_forms import Form, read_form
 from .text import plural
 
 REQUIRED = ("participant", "value")
+OTHER_FILES = (
+    "Results of MTurk, PCIbex, jsPsych, Qualtrics and other tools become such a table in the platform: "
+    "manage.py import_judgments FILE --experiment NAME --format auto, then manage.py agreement NAME or its "
+    "download of all columns. Other tables: obelus.tidy(obelus.read_table(FILE), participant=…, value=…)."
+)
 FRAMES = ("judgments", "answers")  # first parameters that are tables of judgments
 TASKS = ("forced_choice", "yes_no", "likert", "magnitude_estimation", "slider", "best_worst")
 TRUTH = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
@@ -259,7 +264,7 @@ def read_judgment_file(path: str | Path, *, keep_excluded: bool = False) -> pd.D
     Traceback (most recent call last):
     obelus.errors.BadInput: judgments.doc: files ending in '.doc' are not read. ...
     """
-    frame = read_form(path, Form(REQUIRED, numbers=("value",)))
+    frame = read_form(path, Form(REQUIRED, numbers=("value",), remedy=OTHER_FILES))
     others = [name for name in frame.columns if name not in JUDGMENT_COLUMNS]
     frame[others] = frame[others].astype(object).where(frame[others].notna(), "")
     judgments = typed_judgments(frame, Source(frame.index, str(path)))

@@ -17,11 +17,12 @@ from .files import read_table
 
 @dataclass(frozen=True)
 class Form:
-    """Columns of one kind of file: required, optional and numeric ones."""
+    """Columns of one kind of file: required, optional and numeric ones; what to do with other files."""
 
     required: tuple[str, ...]
     optional: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
+    remedy: str = ""
 
 
 SENTENCES = Form(
@@ -61,9 +62,10 @@ def _require(frame: pd.DataFrame, form: Form, path: str | Path) -> None:
     error = MissingColumns(absent, existing=columns, file=str(path))
     near = [(name, get_close_matches(name, columns, n=1, cutoff=0.6)) for name in absent]
     meant = [f"{match[0]!r} for {name!r}" for name, match in near if match and match[0] not in form.required]
-    if meant and "Did you mean" not in str(error):
-        hint = f"{error.remedy} Did you mean {', '.join(meant)}?"
-        raise BadInput(error.message, file=str(path), remedy=hint) from error
+    hints = [f"Did you mean {', '.join(meant)}?"] if meant else []
+    hints += [form.remedy] if form.remedy else []
+    if hints:
+        raise BadInput(error.message, file=str(path), remedy=" ".join([error.remedy, *hints])) from error
     raise error
 
 

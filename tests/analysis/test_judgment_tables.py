@@ -108,3 +108,10 @@ def test_rows_that_a_release_excludes_are_left_out_with_a_count(tmp_path, capsys
     assert document["participants"] == 4 and "catch_failed 4" in document["released_exclusions"]
     assert main(["agreement", str(path)]) == 0
     assert "catch_failed 4" in capsys.readouterr().out
+
+
+def test_a_file_of_another_tool_is_refused_with_what_to_do(tmp_path):
+    file = tmp_path / "batch.csv"
+    file.write_text("HITId,WorkerId,Input.sentence,Answer.choice\nh,w,It rains.,1\n")
+    with pytest.raises(BadInput, match=r"Answer.choice.*import_judgments FILE.*obelus\.tidy"):
+        analysis.read_judgment_file(file)

@@ -16,6 +16,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import get_language_info
 
 from analysis.errors import BadInput
 from analysis.power.money import LARGEST, format_money, minor_units
@@ -742,8 +743,29 @@ def _form(campaign: Campaign, name: str, request: AuthenticatedRequest, *, data:
         return PluginWhoForm(data, initial=campaign.options.get(SETTINGS, {}), campaign=campaign)
     chosen = {str(row["filter_id"]) for row in _chosen_filters(campaign)}
     chosen |= {request.GET.get("add", ""), *request.POST.getlist("shown")}
-    filters = [option for option in _platform_filters(campaign) if option.id in chosen]
-    return ProlificWhoForm(data, initial=_who_values(campaign), campaign=campaign, filters=filters)
+    proposed = _proposed_languages(campaign) if data is None else {}
+    filters = [option for option in _platform_filters(campaign) if option.id in chosen | proposed.keys()]
+    initial = _who_values(campaign) | proposed
+    who = ProlificWhoForm(data, initial=initial, campaign=campaign, filters=filters)
+    for name in proposed:
+        who.fields[name].help_text = f"Proposed for the sentences. {who.fields[name].help_text}"
+    return who
+
+
+def _proposed_languages(campaign: Campaign) -> dict[str, list[str]]:
+    """The filter on first languages with the language of the sentences, until filters were saved."""
+    materials = campaign.experiment.materials
+    if "filters" in campaign.options or materials is None:
+        return {}
+    try:
+        words = get_language_info(materials.language.lower())["name"].casefold().split()
+    except KeyError:  # a language that Django does not know
+        return {}
+    for option in _platform_filters(campaign):
+        if option.title.casefold() == "first language":
+            fitting = [text for text in option.choices.values() if text.casefold() in words]
+            return {option.id: fitting} if fitting else {}
+    return {}
 
 
 def _platform_filters(campaign: Campaign) -> list[FilterOption]:

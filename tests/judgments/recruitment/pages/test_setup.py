@@ -123,7 +123,10 @@ def test_a_campaign_without_a_filter_on_languages_is_pointed_out(ada, study, acc
     study.save()
     address = start(ada, account)
     assert Campaign.objects.get().options["description"] == "Say how natural each sentence sounds."
-    complete(ada, address)
+    page = text_of(ada.get(f"{address}setup/who/"))
+    assert "Proposed for the sentences" in page and re.search(r'value="English"[^>]*checked', page)
+    complete(ada, address)  # without a tick
+    assert "Proposed for the sentences" not in text_of(ada.get(f"{address}setup/who/"))
     missing = "No filter is about languages, and the sentences are in “en”."
     assert missing in text_of(ada.get(f"{address}setup/review/"))
     campaign = Campaign.objects.get()
