@@ -85,6 +85,7 @@ class StudyTemplateView(StudyAPIView):
 class StudyTemplatesView(StudyAPIView):
     """Built-in templates, and a study from a template."""
 
+    filter_backends = ()
     pagination_class = None
 
     @extend_schema(summary="Built-in study templates", responses=TemplateChoice(many=True))
