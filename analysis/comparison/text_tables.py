@@ -42,6 +42,8 @@ def media_text(columns: Sequence[str]) -> str:
 #: Whether participants saw the contexts of sentences → what a comparison says of models that read them.
 CONTEXTS_READ = {
     "above": "",
+    "before": "",
+    "above or before": "",
     "some": "a context before each sentence that participants of some versions of the study were not shown",
     "hidden": "a context before each sentence that participants were not shown",
     "unknown": "a context before each sentence; whether participants saw it is not recorded",
@@ -55,7 +57,7 @@ def context_text(readers: Sequence[str], others: Sequence[str], *, shown: str) -
     ----------
     readers, others : sequence of str
         Models that read the contexts, and models that read the sentences alone.
-    shown : {"above", "some", "hidden", "unknown"}
+    shown : {"above", "before", "above or before", "some", "hidden", "unknown"}
         Whether participants saw them.
 
     Examples
@@ -66,7 +68,9 @@ def context_text(readers: Sequence[str], others: Sequence[str], *, shown: str) -
     '5-gram scored the sentences without the contexts that participants saw.'
     """
     read = f"{', '.join(readers)} read {CONTEXTS_READ[shown]}." if readers and CONTEXTS_READ[shown] else ""
-    who = {"above": "participants", "some": "participants of some versions of the study"}.get(shown)
+    who = "" if shown in {"hidden", "unknown"} else "participants"
+    if shown == "some":
+        who = "participants of some versions of the study"
     alone = f"{', '.join(others)} scored the sentences without the contexts that {who} saw."
     return " ".join(filter(None, [read, alone if others and who else ""]))
 

@@ -69,6 +69,12 @@ RELEASE_COLUMNS = {
             "Text before the sentence, which models read and do not score; methods.md tells whether "
             "participants saw it.",
         ),
+        Column(
+            "context_ms",
+            "integer",
+            "How long the context was shown on a screen of its own before the sentence.",
+            "ms",
+        ),
         Column("expected", "text", "The author's intended status: acceptable or unacceptable."),
         Column("good_id", "text", "sentence_id of the member intended as acceptable."),
         Column("bad_id", "text", "sentence_id of the member intended as unacceptable."),
@@ -166,6 +172,7 @@ _COUNT, _SHARE = {"minimum": 0}, {"minimum": 0, "maximum": 1}
 CONSTRAINTS: dict[str, dict[str, Any]] = {
     "position": {"minimum": 1},
     "rt_ms": _COUNT,
+    "context_ms": _COUNT,
     **dict.fromkeys(("human_n", "human_k", "human_k_bad", "human_n_both", "human_n_neither"), _COUNT),
     **dict.fromkeys(("human_n_good", "human_n_bad", "n", "sd", "human_sd", "human_se"), _COUNT),
     **dict.fromkeys(("sessions", "judgments", "kept", "sessions_affected"), _COUNT),

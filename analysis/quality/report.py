@@ -26,6 +26,7 @@ SIGNALS: dict[str, Signal] = {
         response_patterns.STRAIGHT_LINING,
         response_patterns.SIDE_BIAS,
         response_patterns.SPEED,
+        response_patterns.CONTEXT_SPEED,
         engagement.UNTRUSTED,
         engagement.FOCUS,
         engagement.PASTE,

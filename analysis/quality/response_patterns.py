@@ -124,8 +124,23 @@ def too_fast(judgments: pd.DataFrame) -> pd.DataFrame:
     Brysbaert (2019), "How many words do we read per minute?", Journal of Memory and Language 109: 238 words
     per minute for non-fiction.
     """
+    return _fast_sessions(judgments, "rt_ms", "n_characters")
+
+
+def fast_contexts(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Flag sessions with a median time too short to read the contexts before the sentences.
+
+    Notes
+    -----
+    Contexts that participants leave themselves, on a screen of their own; the threshold is that of
+    :func:`too_fast`.
+    """
+    return _fast_sessions(judgments, "context_read_ms", "n_context_characters")
+
+
+def _fast_sessions(judgments: pd.DataFrame, time: str, length: str) -> pd.DataFrame:
     session, labels = session_codes(judgments)
-    pace = column_numbers(judgments, "rt_ms") / column_numbers(judgments, "n_characters")
+    pace = column_numbers(judgments, time) / column_numbers(judgments, length)
     valid = np.isfinite(pace)
     by_session = pd.Series(pace[valid]).groupby(session[valid]).agg(["median", "size"])
     median, n = np.full(len(labels), np.nan), np.zeros(len(labels))
@@ -149,3 +164,4 @@ def _pace_text(pace: float) -> str:
 
 
 SPEED = Signal("speed", 1, "faster than reading", too_fast)
+CONTEXT_SPEED = Signal("context_speed", 1, "contexts left faster than reading", fast_contexts)

@@ -148,10 +148,22 @@ def _scale_ends(study: dict[str, Any], numbers: dict[str, Any]) -> tuple[int, in
 #: Whether participants saw the contexts of sentences, in words.
 SEEN = {
     "above": "which participants saw above it",
+    "before": "which participants read on a screen of its own before it",
+    "above or before": "which participants saw above it or, in some versions, on a screen before it",
     "some": "which participants of some versions of the study saw above it",
     "hidden": "which participants were not shown",
     "unknown": "and whether participants saw it is not recorded",
 }
+
+
+def _context_times(contexts: dict[str, Any]) -> str:
+    """How long contexts on a screen of their own were shown."""
+    words = []
+    if contexts.get("ms"):
+        words.append(f"shown for {join_list([str(ms) for ms in contexts['ms']])} ms")
+    if contexts.get("median_ms"):
+        words.append(f"left by a key or button after a median of {contexts['median_ms'] / 1000:.1f} s")
+    return f" ({'; '.join(words)})" if words else ""
 
 
 def _materials(study: dict[str, Any], numbers: dict[str, Any]) -> str:
@@ -177,7 +189,8 @@ def _materials(study: dict[str, Any], numbers: dict[str, Any]) -> str:
         source = f" from {join_list(groups)}" if groups else ""
         words.append(f"The materials were {of}{source} ({materials['language_name']}).")
     if contexts := study.get("contexts"):
-        words.append(f"{plural(contexts['sentences'], 'sentence')} had a context, {SEEN[contexts['shown']]}.")
+        seen = SEEN[contexts["shown"]] + _context_times(contexts)
+        words.append(f"{plural(contexts['sentences'], 'sentence')} had a context, {seen}.")
     if deadline := study.get("deadline"):
         words.append(_deadline(deadline))
     if lists and lists["n"] > 1:

@@ -112,6 +112,8 @@ class StudySerializer(StrictModelSerializer[Experiment]):
             "parameters",
             "materials",
             "context_display",
+            "context_ms",
+            "context_label",
             "deadline_ms",
             "deadline_bar",
             "language",

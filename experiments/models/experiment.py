@@ -13,6 +13,7 @@ from experiments.models.material import MaterialSet
 from experiments.tasks.registry import task_names
 
 MIN_DEADLINE_MS, MAX_DEADLINE_MS = 500, 600_000
+MIN_CONTEXT_MS, MAX_CONTEXT_MS = 50, 600_000
 
 
 class ExperimentQuerySet(models.QuerySet["Experiment"]):
@@ -71,8 +72,14 @@ class Experiment(models.Model):
         """Whether participants see the contexts of sentences."""
 
         ABOVE = "above", "above the sentence"
+        BEFORE = "before", "on a screen of its own before the sentence"
         HIDDEN = "hidden", "not shown"
         UNKNOWN = "unknown", "not known"  # of imported judgments
+
+        @classmethod
+        def shown(cls) -> "set[Experiment.ContextDisplay]":
+            """Displays in which participants see the contexts."""
+            return {cls.ABOVE, cls.BEFORE}
 
     class Data(models.TextChoices):
         """Sessions that results are computed from; different ones are never mixed."""
@@ -127,7 +134,18 @@ class Experiment(models.Model):
         choices=ContextDisplay.choices,
         default=ContextDisplay.HIDDEN,
         db_default=ContextDisplay.HIDDEN.value,
-        help_text="Whether participants see the contexts of the materials.",
+        help_text="Whether and where participants see the contexts of the materials.",
+    )
+    context_ms = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(MIN_CONTEXT_MS), MaxValueValidator(MAX_CONTEXT_MS)],
+        help_text="How long a context before the sentence is shown, in ms; empty = until participants go on.",
+    )
+    context_label = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Whether contexts have the label Context, or the study's own text for it.",
     )
     deadline_ms = models.PositiveIntegerField(
         null=True,

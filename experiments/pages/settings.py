@@ -94,6 +94,8 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscripta
             "description",
             "materials",
             "context_display",
+            "context_ms",
+            "context_label",
             "deadline_ms",
             "deadline_bar",
             "language",
@@ -128,6 +130,8 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscripta
         ]
         labels = {
             "context_display": "Contexts of sentences",
+            "context_ms": "Show a context before the sentence for (ms)",
+            "context_label": "Label contexts as “Context”",
             "deadline_ms": "Time for each answer, ms",
             "deadline_bar": "Show the time that is left as a bar",
             "public_title": "Title for participants",
@@ -153,6 +157,8 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscripta
             "title": "For you and your team.",
             "context_display": "The column context of the materials. Language models read it before the "
             "sentence in any case.",
+            "context_ms": "Empty = until they press a key or the button. Without scripts they always do.",
+            "context_label": "In the study’s language; your own wording under Buttons and messages.",
             "deadline_ms": "Empty = no limit. An answer that is not given in time is stored as timed out, "
             "without a value, and the next trial begins. The plain form, without scripts, has no limit.",
             "public_title": "On every page for participants and in the tab of their browser: it should not "
@@ -205,7 +211,7 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscripta
         if self.instance.context_display != Experiment.ContextDisplay.UNKNOWN:
             display = self.fields["context_display"]
             assert isinstance(display, forms.ChoiceField)
-            display.choices = Experiment.ContextDisplay.choices[:2]
+            display.choices = Experiment.ContextDisplay.choices[:-1]
         if step is not None:
             self.fields = {name: field for name, field in self.fields.items() if name in step.fields}
 

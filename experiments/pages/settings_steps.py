@@ -38,7 +38,7 @@ STEPS = {
             "Study",
             {
                 "Names": "title public_title public_slug description",
-                "Materials and language": "materials context_display language",
+                "Materials and language": "materials context_display context_ms context_label language",
             },
         ),
         SettingsStep(

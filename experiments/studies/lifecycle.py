@@ -64,6 +64,8 @@ LATER_FIELDS = (  # stored where they differ from their default, so that older v
     "closing_questions",
     "closing_comment",
     "context_display",
+    "context_ms",
+    "context_label",
     "deadline_ms",
     "deadline_bar",
 )

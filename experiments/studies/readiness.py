@@ -444,14 +444,26 @@ def _contexts(study: Experiment) -> list[Step]:
     if not n_contexts:
         return []
     contexts = plural(n_contexts, "sentence has a context", "sentences have a context")
-    if study.context_display != Experiment.ContextDisplay.ABOVE:
+    if study.context_display not in Experiment.ContextDisplay.shown():
         reason = f"{contexts}, which models read and participants do not see. Show it, or say why not."
         return [Step("context", "Contexts", False, reason, "study-settings-study")]
     without = _trials_without_context(study)
-    reason = f"{contexts}, which participants see above it and models read before it."
+    reason = f"{contexts}, which participants see {_context_place(study)} and models read before it."
+    if study.context_display == Experiment.ContextDisplay.BEFORE and get_task(study.task).shows != "sentence":
+        reason = f"{reason} Where the sentences of a trial have different contexts, each is above its own."
     if without:
         reason = f"{reason} Without one: {', '.join(without)}."
     return [Step("context", "Contexts", not without, reason, "study-settings-study")]
+
+
+def _context_place(study: Experiment) -> str:
+    """Where and how long participants see contexts."""
+    if study.context_display == Experiment.ContextDisplay.ABOVE:
+        return "above it"
+    until = "until they press a key or the button"
+    if study.context_ms:
+        until = f"for {study.context_ms} ms (without scripts {until.replace('a key or ', '')})"
+    return f"on a screen of its own before it, {until},"
 
 
 def _deadline(study: Experiment) -> list[Step]:

@@ -86,7 +86,7 @@ SECTIONS = {  # by the stem of the file that shows a text first
     "Link and consent": "arrival_views consent consent_copy refused closed busy unavailable not_found "
     "bad_request",
     "Before the trials": "forms pretrial_views instructions questionnaire _question quiz training modulus",
-    "Trials": "engine_texts trial_screen trial break feedback ready offline lapsed trials",
+    "Trials": "engine_texts trial_screen trial context break feedback ready offline lapsed trials",
     "The end and stopping": "end closing erased leave left withdraw screened_out _code _delete",
 }
 

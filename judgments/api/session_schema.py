@@ -29,9 +29,18 @@ class ShownContextSerializer(serializers.Serializer[Any]):
         help_text="Each a list as in a sentence's nodes; between two strings a line may break.",
     )
     has_phrases = serializers.BooleanField(help_text="Japanese and Chinese: lines break nowhere else.")
+    label: Any = serializers.CharField(required=False, help_text="Above the lines, in the study's language.")
     is_dialogue = serializers.BooleanField(help_text="Every line is a turn, such as A: Who left?")
     language = serializers.CharField(help_text="BCP 47.")
     direction = serializers.ChoiceField(["ltr", "rtl"])
+
+
+class ContextScreenSerializer(serializers.Serializer[Any]):
+    """A context on a screen of its own before the sentence."""
+
+    ms = serializers.IntegerField(
+        allow_null=True, help_text="How long it is shown; null: until a key or the button is pressed."
+    )
 
 
 class ShownSentenceSerializer(serializers.Serializer[Any]):
@@ -64,7 +73,9 @@ class PlannedTrialSerializer(serializers.Serializer[Any]):
     is_answered = serializers.BooleanField()
     options = ShownSentenceSerializer(many=True)
     sentence = ShownSentenceSerializer(allow_null=True)
-    context: Any = ShownContextSerializer(required=False, help_text="Shown once, above the sentences.")
+    context: Any = ShownContextSerializer(
+        required=False, help_text="Shown once, above the sentences or on a screen before them."
+    )
     parts = serializers.DictField(required=False, help_text="Where they differ from the task's.")
 
 
@@ -100,6 +111,9 @@ class TrialPlanSerializer(serializers.Serializer[Any]):
     direction = serializers.ChoiceField(["ltr", "rtl"])
     task = PlannedTaskSerializer()
     between = BetweenSerializer()
+    context: Any = ContextScreenSerializer(
+        required=False, help_text="Where contexts are on a screen of their own before the sentence."
+    )
     deadline = DeadlineSerializer()
     instructions = serializers.CharField(allow_blank=True, help_text="As typed.")
     instructions_nodes = serializers.ListField(help_text="Paragraphs, each a list as in a sentence's nodes.")

@@ -14,6 +14,7 @@ from django.db.models import QuerySet
 from analysis.columns import CONTRACT
 from analysis.quality.response_patterns import reading_length
 from analysis.text import no_formula
+from experiments.materials.schema import CONTEXT as CONTEXT_KEY
 from experiments.models import Experiment, MinimalPair, Sentence, TrialKind
 from judgments.frames.build import judgment_frame
 from judgments.models import Judgment, Participant, PlatformIdentity, Session, SessionEvent
@@ -42,6 +43,9 @@ MEASURES = (
     "scale_size",
     "width_changes",
     "between_ms",
+    "context_ms",
+    "context_planned_ms",
+    "context_away_ms",
     "press_ms",
     "changes",
     "confirm_ms",
@@ -92,6 +96,15 @@ def with_measures(block: pd.DataFrame) -> pd.DataFrame:
         for name, values in zip(names, zip(*cells, strict=True), strict=True)
     }
     return block.assign(**(columns or dict.fromkeys(names)))
+
+
+def with_context_times(frame: pd.DataFrame, experiment: Experiment) -> pd.DataFrame:
+    """Add ``context_ms`` to a frame where a version shows contexts on a screen of their own."""
+    if not experiment.versions.filter(snapshot__context_display=Experiment.ContextDisplay.BEFORE).exists():
+        return frame
+    rows = Judgment.objects.filter(trial__session__experiment=experiment, timing__has_key="context_ms")
+    times = dict(rows.values_list("trial", "timing__context_ms"))
+    return frame.assign(context_ms=frame["trial"].astype("int64").map(times).astype("Int64"))
 
 
 def _cells(row: dict[str, Any]) -> list[Any]:
@@ -169,6 +182,7 @@ def evidence_frame(experiment: Experiment) -> pd.DataFrame:
         **_device_columns(experiment, frame, cells),
         **_coherence_columns(experiment, frame, cells),
         n_characters=_lengths(experiment, frame),
+        **_context_columns(experiment, frame, cells),
         honeypot=_honeypot(experiment, frame),
         device=_devices(experiment, frame),
         claimed_id=_claimed_ids(experiment, frame),
@@ -283,6 +297,21 @@ def _lengths(experiment: Experiment, frame: pd.DataFrame) -> "np.ndarray[Any, np
     of_pair = frame["pair_id"].astype(object).map(longer)
     lengths = of_pair.where(of_pair.notna(), frame["sentence_id"].astype(object).map(single))
     return pd.to_numeric(lengths, errors="coerce").to_numpy(dtype=np.float64)
+
+
+def _context_columns(
+    experiment: Experiment, frame: pd.DataFrame, cells: list[BrowserEvidence]
+) -> dict[str, Any]:
+    """How long participants read contexts that they left themselves, and their characters."""
+    times = [None if "context_planned_ms" in cell.timing else cell.timing.get("context_ms") for cell in cells]
+    if not any(times):
+        return {"context_read_ms": None, "n_context_characters": None}
+    rows = Sentence.objects.filter(material_set=experiment.materials_id, attributes__has_key=CONTEXT_KEY)
+    lengths = {sentence.key: reading_length(sentence.context) for sentence in rows.iterator()}
+    return {
+        "context_read_ms": times,
+        "n_context_characters": frame["sentence_id"].astype(object).map(lengths),
+    }
 
 
 def _devices(experiment: Experiment, frame: pd.DataFrame) -> "pd.Series[str]":

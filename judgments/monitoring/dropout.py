@@ -85,7 +85,12 @@ def session_stage(screen: str, names: list[str]) -> str:
     'instructions'
     >>> session_stage("feedback-2", ["consent", "practice", "block-1", "debrief"])
     'practice'
+    >>> session_stage("context-1-7", ["consent", "practice", "block-1", "debrief"])
+    'block-1'
     """
+    if screen.startswith("context-"):  # of a block, 0 for practice
+        block = screen.split("-")[1]
+        screen = "practice" if block == "0" else f"block-{block}"
     if screen.startswith("block-"):
         return screen if screen in names else names[-2]
     kind = {"consent": ORDER[0], "feedback": "practice"}.get(

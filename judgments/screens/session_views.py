@@ -63,7 +63,7 @@ from judgments.sessions.removal import BY_PARTICIPANT, code_for_part, erase, han
 
 View = Callable[..., HttpResponse]
 MAX_REASON_CHARACTERS = 200
-AMONG_TRIALS = {"trial", "feedback", "ready", "break"}
+AMONG_TRIALS = {"context", "trial", "feedback", "ready", "break"}
 
 
 def in_session(view: View) -> View:
@@ -241,6 +241,7 @@ def continue_session(request: HttpRequest, session: Session) -> HttpResponse:
     """Leave the instructions, feedback or a break."""
     if request.method == "POST":
         move_on(session, request.POST.get("mark", ""))
+        _record_missing_engine(request, session, request.POST.get("no_engine", ""))
     return redirect("session", token=session.token)
 
 
@@ -331,7 +332,7 @@ def render_step(
         context["is_over_quota"] = session_outcome(session) == "over_quota"
         if step.screen == "end":
             context["closing"] = ClosingForm(protocol)
-    elif step.screen == "trial":
+    elif step.screen in {"context", "trial"}:
         show(session, step.current_trial)
         context |= trial_context(step, protocol, problem=problem, response=response)
         if step.current_trial.position == 1 and not problem:

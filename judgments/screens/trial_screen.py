@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any
 
 from django.contrib.staticfiles import finders
@@ -94,6 +94,7 @@ def _texts_in(language: str | None, texts_of_study: tuple[tuple[str, str], ...])
         "next": _("Next"),
         "go_on": _("Go on"),
         "begin": _("Begin"),
+        "context": _("Context"),
         "continue": _("Continue"),
         "practice": _("Practice"),
         "practice_over": _("That was the practice"),
@@ -145,6 +146,10 @@ def _texts_in(language: str | None, texts_of_study: tuple[tuple[str, str], ...])
 def trial_context(step: Step, protocol: Protocol, *, problem: str = "", response: str = "") -> dict[str, Any]:
     """Template context of a trial."""
     trial = step.current_trial
+    content = screen_content(trial.shown, protocol)
+    has_context_screen = protocol.has_context_screen(trial.shown)
+    if has_context_screen and step.screen == "trial":
+        del content[CONTEXT]
     return {
         "public_id": trial.public_id,
         "task": protocol.task.name,
@@ -153,7 +158,8 @@ def trial_context(step: Step, protocol: Protocol, *, problem: str = "", response
         "task_template": _task_template(protocol.task),
         "question": protocol.settings["question"],
         "is_practice": trial.kind == "practice",
-        **screen_content(trial.shown),
+        **content,
+        "has_context_screen": has_context_screen,
         "is_plugin": protocol.task.plugin is not None,
         "parts": protocol.task.screen(protocol.settings, arrangement=trial.shown),
         "problem": problem,
@@ -196,22 +202,23 @@ def engine_modules() -> list[str]:
     return [static(f"js/engine/{name}.js") for name in MODULES]
 
 
-def screen_content(shown: dict[str, Any]) -> dict[str, Any]:
+def screen_content(shown: dict[str, Any], protocol: Protocol) -> dict[str, Any]:
     """What a trial shows: its options or its sentence and, if any, the context before them all."""
-    options = [sentence_context(option) for option in shown.get("options", ())]
-    sentence = sentence_context(shown) if "text" in shown else None
+    label = _("Context") if protocol.context_label else ""
+    options = [sentence_context(option, label=label) for option in shown.get("options", ())]
+    sentence = sentence_context(shown, label=label) if "text" in shown else None
     context = sentence.pop(CONTEXT, None) if sentence else None
     if options and CONTEXT in shown:
-        context = sentence_context({**shown["options"][0], CONTEXT: shown[CONTEXT]})[CONTEXT]
+        context = sentence_context({**shown["options"][0], CONTEXT: shown[CONTEXT]}, label=label)[CONTEXT]
     content = {"options": options, "sentence": sentence}
     return {**content, CONTEXT: context} if context else content
 
 
-def sentence_context(option: dict[str, Any]) -> dict[str, Any]:
+def sentence_context(option: dict[str, Any], *, label: str = "") -> dict[str, Any]:
     """A sentence with its public id, language and direction; its nodes if it has markup, else its phrases.
 
     The phrases, of scripts without spaces, are the places where a line may break. A context of its own comes
-    with its lines.
+    with its lines and, if any, its label in the language of the page.
     """
     language, is_marked = option["language"], bool(option.get("markup"))
     stimulus = compose(option["text"], context=option.get(CONTEXT, ""), is_marked=is_marked)
@@ -221,7 +228,7 @@ def sentence_context(option: dict[str, Any]) -> dict[str, Any]:
     elif len(parts_of_text := trial_phrases(option["text"], language)) > 1:
         parts = {"phrases": list(parts_of_text)}
     if stimulus.context:
-        parts[CONTEXT] = _context_frame(stimulus.context, language)
+        parts[CONTEXT] = _context_frame(stimulus.context, language) | ({"label": label} if label else {})
     return {
         "id": option.get("id", ""),
         "text": stimulus.target.words,
@@ -254,7 +261,7 @@ def feedback_context(step: Step, protocol: Protocol) -> dict[str, Any]:
     """Template context of the feedback on a practice trial."""
     trial = step.trial
     assert isinstance(trial, Trial)
-    content = screen_content(trial.shown)
+    content = screen_content(trial.shown, protocol)
     sentences = content["options"] or [content["sentence"]]
     task = protocol.task
     parts = task.screen(protocol.settings, arrangement=trial.shown)
@@ -294,7 +301,7 @@ def _response(response: str, protocol: Protocol, parts: dict[str, Any]) -> str:
 
 def progress(step: Step, protocol: Protocol) -> dict[str, Any]:
     """Progress in blocks if there are several, else in trials, with the minutes that remain."""
-    if step.trial is None or step.screen not in {"trial", "break"}:
+    if step.trial is None or step.screen not in {"context", "trial", "break"}:
         return {}
     if step.trial.kind == "practice":
         return {"text": _("Practice")}
@@ -322,7 +329,7 @@ def plan_document(session: Session, trials: Sequence[Trial] = ()) -> dict[str, A
     trials, protocol = trials or session_trials(session.pk), load_protocol(session.version)
     with interface_translation(protocol.language):
         return {
-            **trial_plan(session, trials, screen_of=screen_content),
+            **trial_plan(session, trials, screen_of=partial(screen_content, protocol=protocol)),
             "direction": direction(protocol.language),
             "seconds_per_trial": seconds_per_trial(protocol.task.name),
             "words": {

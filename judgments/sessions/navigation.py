@@ -20,6 +20,7 @@ Screen = Literal[
     "modulus",
     "ready",
     "break",
+    "context",
     "trial",
     "feedback",
     "finish",
@@ -32,9 +33,9 @@ Screen = Literal[
 
 
 BEFORE_TRIALS = ("consent", "questionnaire", "instructions", "quiz-")
-AMONG_TRIALS = ("practice", "feedback-", "block-")
+AMONG_TRIALS = ("practice", "feedback-", "block-", "context-")
 WARM_UP = {"training": "training-1", "modulus": "modulus"}  # stored screen at the start of each
-CONTINUE_SCREENS = {"questionnaire", "instructions", "ready", "break", "feedback", "lapsed"}
+CONTINUE_SCREENS = {"questionnaire", "instructions", "ready", "break", "context", "feedback", "lapsed"}
 
 
 @dataclass(frozen=True)
@@ -42,8 +43,9 @@ class State:
     """Input of the decision.
 
     ``screen`` is the stored screen of the session: questionnaire, instructions, quiz-2, training-1, modulus,
-    practice, block-2, feedback-3. ``warm_up`` are the task's screens before its trials; ``next_kind`` and
-    ``next_block`` describe the first trial without a judgment.
+    practice, block-2, feedback-3, context-2-7. ``warm_up`` are the task's screens before its trials;
+    ``next_kind`` and ``next_block`` describe the first trial without a judgment, ``after_context`` the stored
+    screen once its context has been read, empty where the context has no screen of its own.
     """
 
     screen: str
@@ -56,6 +58,7 @@ class State:
     warm_up: tuple[str, ...] = ()
     next_kind: str | None = None
     next_block: int = 0
+    after_context: str = ""
 
 
 def decide(state: State) -> Screen:
@@ -84,13 +87,13 @@ def decide(state: State) -> Screen:
 def _among_trials(state: State) -> Screen:
     if state.next_kind is None:
         return "finish"
-    if state.next_kind == "practice":
-        return "trial"
-    if state.screen == "practice":
+    is_practice = state.next_kind == "practice"
+    if state.screen == "practice" and not is_practice:
         return "ready"
-    if state.screen.startswith("block-") and state.next_block > int(state.screen.removeprefix("block-")):
+    block = state.screen.removeprefix("block-") if state.screen.startswith("block-") else ""
+    if block and not is_practice and state.next_block > int(block):
         return "break"
-    return "trial"
+    return "context" if state.after_context not in {"", state.screen} else "trial"
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,7 @@ class Step:
     @property
     def mark(self) -> str:
         """A unique name of a screen between trials, so that a late click cannot leave another one."""
-        if self.trial is not None and self.screen in {"ready", "break", "feedback", "lapsed"}:
+        if self.trial is not None and self.screen in {"ready", "break", "context", "feedback", "lapsed"}:
             return f"{self.screen}-{self.trial.position}"
         return self.screen
 
@@ -149,6 +152,7 @@ def next_step(session: Session) -> Step:
             warm_up=protocol.warm_up,
             next_kind=trial.kind if trial else None,
             next_block=trial.block if trial else 0,
+            after_context=after_context(trial) if trial and protocol.has_context_screen(trial.shown) else "",
         )
     )
     if screen == "left":
@@ -201,9 +205,16 @@ def after(step: Step) -> str:
         return "instructions"
     if step.next_warm_up:
         return WARM_UP[step.next_warm_up]
+    if step.screen == "context":
+        return after_context(step.current_trial)
     if step.screen == "feedback" or step.trial is None or step.trial.kind == "practice":
         return "practice"
     return f"block-{step.trial.block}"
+
+
+def after_context(trial: Trial) -> str:
+    """The stored screen of a participant who has read the context before a trial."""
+    return f"context-{0 if trial.kind == 'practice' else trial.block}-{trial.position}"
 
 
 def show(session: Session, trial: Trial) -> None:

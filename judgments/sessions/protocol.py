@@ -1,5 +1,6 @@
 """Protocol of a session: texts and task of the version it started with, whatever is changed later."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
@@ -9,6 +10,7 @@ from django.db.models import Field
 
 from experiments.design.ordering import OrderRules
 from experiments.lists.build import order_rules
+from experiments.materials.schema import CONTEXT
 from experiments.models import Design, Experiment, ExperimentVersion
 from experiments.studies.languages import practice_comments
 from experiments.studies.lifecycle import LATER_FIELDS
@@ -55,10 +57,17 @@ class Protocol:
     closing_questions: tuple[dict[str, Any], ...] = ()
     closing_comment: bool = False
     shows_context: bool = False
+    context_before: bool = False  # on a screen of its own
+    context_ms: int | None = None  # how long that is shown; None: until a key or the button is pressed
+    context_label: bool = False
     deadline_ms: int | None = None
     deadline_bar: bool = False
     practice_comments: tuple[str, str] = ("", "")  # on expected answers, on others
     own_order: OwnOrder | None = None  # None: participants share the order of their list
+
+    def has_context_screen(self, shown: Mapping[str, Any]) -> bool:
+        """Whether the context of a trial is on a screen before it; different ones are above their options."""
+        return self.context_before and CONTEXT in shown
 
     @property
     def warm_up(self) -> tuple[str, ...]:
@@ -103,7 +112,10 @@ def read_protocol(version_id: int, sha256: str) -> Protocol:
         contact=later["contact"].strip(),
         closing_questions=tuple(later["closing_questions"]),
         closing_comment=later["closing_comment"],
-        shows_context=later["context_display"] == Experiment.ContextDisplay.ABOVE,
+        shows_context=later["context_display"] in Experiment.ContextDisplay.shown(),
+        context_before=later["context_display"] == Experiment.ContextDisplay.BEFORE,
+        context_ms=later["context_ms"],
+        context_label=later["context_label"],
         deadline_ms=later["deadline_ms"],
         deadline_bar=later["deadline_bar"],
         practice_comments=_practice_comments(later, text("language")),

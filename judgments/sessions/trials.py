@@ -264,6 +264,7 @@ def trial_plan(session: Session, trials: Sequence[Trial], *, screen_of: Any) -> 
             "parts": common,
         },
         "between": {"show": protocol.settings["between"], "ms": protocol.settings["between_ms"]},
+        **({"context": {"ms": protocol.context_ms}} if protocol.context_before else {}),
         "deadline": {"ms": protocol.deadline_ms, "has_bar": protocol.deadline_bar},
         "instructions": protocol.instructions.strip(),
         "instructions_nodes": [as_nodes(part) for part in paragraphs(protocol.instructions)],

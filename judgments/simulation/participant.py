@@ -18,6 +18,7 @@ from django.db import transaction
 
 from analysis.errors import BadInput
 from analysis.quality.response_patterns import reading_length
+from experiments.materials.schema import CONTEXT
 from experiments.models import Experiment, Sentence
 from experiments.tasks.base import PROFILES, BadResponse, Task, is_attentive, is_correct
 from judgments.models import Consent, Judgment, Participant, Session, Trial
@@ -118,6 +119,7 @@ def retime(session: Session, began_at: datetime, rng: np.random.Generator) -> Se
     for trial in (
         session.trials.filter(judgment__isnull=False).select_related("judgment").order_by("position")
     ):
+        now += timedelta(milliseconds=trial.judgment.timing.get("context_ms", 0))
         now = _move_answer(trial, trial.judgment, now, rng, deadline_ms=deadline_ms)
     session.started_at, session.last_seen_at, session.lease_expires_at = began_at, now, now
     if session.completed_at is not None:
@@ -259,6 +261,17 @@ class Mind:
         deadline_ms = self.protocol.deadline_ms
         return ("", None) if deadline_ms is not None and rt_ms > deadline_ms else (response, rt_ms)
 
+    def context_times(self, trial: Trial) -> dict[str, int]:
+        """Measurements of the context before a sentence; empty without one."""
+        if not self.protocol.has_context_screen(trial.shown):
+            return {}
+        if planned_ms := self.protocol.context_ms:
+            return {"context_ms": planned_ms, "context_planned_ms": planned_ms}
+        reading = MS_PER_CHARACTER * reading_length(trial.shown[CONTEXT]) * HURRY.get(self.profile, 1.0)
+        noise = float(np.exp(self.rng.normal(0, TRIAL_SD)))
+        context_ms = max(220, round((UNREAD_MS.get(self.profile) or reading * self.pace) * noise))
+        return {"context_ms": context_ms}
+
     def _reading_ms(self, trial: Trial) -> float:
         """Median time with reading: longer for long texts and for close decisions."""
         texts = [option["text"] for option in trial.shown.get("options", ())] or [trial.shown.get("text", "")]
@@ -329,8 +342,6 @@ def _warm_up(session: Session, mind: Mind) -> None:
 
 
 def _sent_answer(mind: Mind, trial: Trial) -> SentAnswer:
-    response, rt_ms = mind.answer(trial)
+    (response, rt_ms), times = mind.answer(trial), mind.context_times(trial)
     input_type = Judgment.InputType.UNKNOWN if rt_ms is None else Judgment.InputType.MOUSE
-    return SentAnswer(
-        trial.public_id, response, input_type=input_type, rt_ms=rt_ms, is_timed_out=rt_ms is None
-    )
+    return SentAnswer(trial.public_id, response, input_type, rt_ms, timing=times, is_timed_out=rt_ms is None)

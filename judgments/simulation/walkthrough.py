@@ -54,7 +54,7 @@ def _trials(token: str, ids: list[str]) -> dict[str, Trial]:
 
 def _row(planned: dict[str, Any], trial: Trial, mind: Mind, *, engine: str) -> dict[str, Any]:
     """One answer as the engine sends it; ``simulated`` says that no device measured it."""
-    response, rt_ms = mind.answer(trial)
+    (response, rt_ms), context_times = mind.answer(trial), mind.context_times(trial)
     device, viewport = DEVICES[mind.device % len(DEVICES)]
     away = 0
     if mind.person.random() < DISTRACTED.get(mind.persona.profile, 0.0):
@@ -76,6 +76,7 @@ def _row(planned: dict[str, Any], trial: Trial, mind: Mind, *, engine: str) -> d
             "trusted": True,
             "focus_lost_ms": away,
             "page_hidden_ms": 0,
+            **context_times,
         },
         "events": [{"kind": "blur", "details": {"ms": away}}] if away else [],
     }

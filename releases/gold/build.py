@@ -31,6 +31,7 @@ from analysis.report.numbers import collection_numbers
 from analysis.text import no_formula
 from experiments.models import Experiment
 from judgments.frames.build import tie_treatment
+from judgments.frames.measurements import with_context_times
 from releases.gold.describe import (
     build_manifest,
     collect_facts,
@@ -76,9 +77,11 @@ def build_release(experiment: Experiment, options: Options) -> Built:
     )  # fmt: skip
     sentences, pairs, discarded = _gold(experiment, excluded.kept, report, options)
     participants, background = participant_table(experiment, judgments, excluded)
-    named_judgments = rename_ids(judgments, excluded)
+    named_judgments = rename_ids(with_context_times(judgments, experiment), excluded)
     factors = experiment.materials.levels if experiment.materials else {}
     columns = file_columns(sentences, factors, participants=tuple(participants.columns))
+    if "context_ms" in named_judgments.columns:
+        columns["judgments.csv"] = (*columns["judgments.csv"], "context_ms")
     records = _pair_records(pairs)
     columns["pairs.jsonl"] = tuple(records[0]) if records else columns["pairs.jsonl"]
     tables = {

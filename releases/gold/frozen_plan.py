@@ -21,6 +21,8 @@ LABELS = {
     "catch_trials": "Catch trials",
     "closing_comment": "Free comment at the end",
     "context_display": "Contexts of sentences",
+    "context_ms": "Contexts before sentences: shown for (ms)",
+    "context_label": "Contexts of sentences: label",
     "deadline_bar": "Bar of the time that is left",
     "deadline_ms": "Time for each answer, ms",
     "completion": "Proof of completion",

@@ -2,6 +2,7 @@
 
 import platform
 from importlib.metadata import PackageNotFoundError, version
+from statistics import median
 from typing import Any
 
 import pandas as pd
@@ -74,8 +75,10 @@ def methods_facts(study: Experiment, round_number: int | None = None) -> dict[st
 def context_facts(study: Experiment) -> dict[str, Any] | None:
     """How many sentences have contexts, and whether participants saw them; None without contexts.
 
-    ``shown`` is ``above``, ``hidden`` or, where versions differ, ``some``; ``unknown`` for imported judgments
-    of which nothing is stated.
+    ``shown`` is ``above``, ``before``, ``hidden`` or, where versions differ, ``above or before`` or ``some``;
+    ``unknown`` for imported judgments of which nothing is stated. Where a context was on a screen of its own,
+    ``ms`` lists how long versions showed it, and ``median_ms`` is the median time of participants who left it
+    themselves.
     """
     n_contexts = count_contexts(study.materials)
     if not n_contexts:
@@ -84,9 +87,22 @@ def context_facts(study: Experiment) -> dict[str, Any] | None:
     versions = study.versions.filter(pk__in=real_sessions(study).values("version"))
     if study.origin == Experiment.Origin.IMPORTED:
         versions = versions.none()
-    snapshots = versions.values_list("snapshot", flat=True)
+    snapshots = list(versions.values_list("snapshot", flat=True))
     displays = {snapshot.get("context_display", hidden) for snapshot in snapshots} or {study.context_display}
-    return {"sentences": n_contexts, "shown": displays.pop() if len(displays) == 1 else "some"}
+    is_shown = displays <= Experiment.ContextDisplay.shown()
+    several = "above or before" if is_shown else "some"
+    facts = {"sentences": n_contexts, "shown": next(iter(displays)) if len(displays) == 1 else several}
+    if Experiment.ContextDisplay.BEFORE not in displays:
+        return facts
+    timed = {snapshot["context_ms"] for snapshot in snapshots if snapshot.get("context_ms")}
+    return {**facts, "ms": sorted(timed), "median_ms": _median_context_ms(study)}
+
+
+def _median_context_ms(study: Experiment) -> float | None:
+    answers = Judgment.objects.filter(trial__session__in=real_sessions(study), timing__has_key="context_ms")
+    times = answers.exclude(timing__has_key="context_planned_ms").values_list("timing__context_ms", flat=True)
+    numbers = [float(ms) for ms in times.iterator() if isinstance(ms, int | float)]
+    return median(numbers) if numbers else None
 
 
 def deadline_facts(study: Experiment, round_number: int | None = None) -> dict[str, Any] | None:

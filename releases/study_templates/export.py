@@ -11,7 +11,7 @@ STUDY_FIELDS = (
     "title", "description", "task", "parameters", "language", "public_title", "consent", "consent_statements",
     "instructions", "quiz", "quiz_failure", "practice", "practice_expected", "practice_other", "anchors",
     "catch_trials", "questionnaire", "debrief", "closing_questions", "closing_comment", "context_display",
-    "deadline_ms", "deadline_bar",
+    "context_ms", "context_label", "deadline_ms", "deadline_bar",
     "participant_texts", "target_judgments", "max_participants", "quotas", "lease_minutes",
     "resume_gap_minutes", "resume_limit_days", "lab_mode",
 )  # fmt: skip

@@ -79,14 +79,16 @@ DIALOGUE = "A: **Who** left, a < b?\nB: Ich weiÃŸ nicht, wer das gewesen sein kÃ
 CONTEXTS = (DIALOGUE, "It rained.", "")
 
 
-def context_session(task: str, *, language: str = "en", contexts=CONTEXTS, slug: str = "agreement"):
+def context_session(
+    task: str, *, language: str = "en", contexts=CONTEXTS, slug: str = "agreement", **display
+):
     materials = material_set(slug, n_items=3, language=language)
     rows = list(Sentence.objects.filter(material_set=materials).order_by("pk"))
     for place, row in enumerate(rows):
         context = contexts[place * len(contexts) // len(rows)]
         row.attributes = {CONTEXT: context} if context else {}
     Sentence.objects.bulk_update(rows, ["attributes"])
-    fields = {"context_display": "above", "instructions": "", "language": language}
+    fields = {"context_display": "above", "instructions": "", "language": language, **display}
     return begin(study(slug, materials=materials, task=task, n_lists=1, **fields))
 
 
@@ -138,6 +140,67 @@ def test_contexts_are_shown_without_a_network(open_page):
     page.context.set_offline(False)
     finish(page, "likert")
     assert Judgment.objects.filter(trial__session=session).count() == 3
+
+
+READ = """() => {
+  const context = document.querySelector(".before[data-onset]");
+  return context && performance.now() - Number(context.dataset.onset) >= 210;
+}"""
+
+
+def test_a_context_before_is_left_by_keys_and_button_and_its_time_is_stored(open_page, check_page):
+    contexts = (DIALOGUE, "It rained. " * 300, "It rained.")
+    for width, label in ((390, True), (1280, False)):
+        display = {"context_display": "before", "context_label": label}
+        page = open_page(width=width)
+        session = context_session("likert", contexts=contexts, slug=f"set-{width}", **display)
+        page.goto(f"/s/{session.token}/")
+        for leave in ("Space", "Enter", None):
+            page.wait_for_function(READ, polling=20)
+            assert page.locator("#context").count() == 1 and not page.locator(".sentence").count()
+            assert page.locator("#context .label").count() == label
+            check_page(page)
+            if leave == "Enter":  # the long one, at whose top the space bar scrolls
+                page.keyboard.press("Space")
+                page.wait_for_function("() => scrollY > 0", polling=20)
+            page.keyboard.press(leave) if leave else page.locator(".before .button").click()
+            shown_trial(page)
+            assert not page.locator(".context").count() and page.evaluate("scrollY") == 0
+            answer(page, "likert")
+        page.locator(".code").wait_for()
+        times = Judgment.objects.filter(trial__session=session).values_list("timing__context_ms", flat=True)
+        assert len(times) == 3 and all(200 <= ms < 60_000 for ms in times)
+
+
+def test_a_context_for_a_set_time_gives_way_to_the_sentence_without_a_network_too(open_page):
+    session = context_session("likert", context_display="before", context_ms=400)
+    page = open_page()
+    start(page, session)
+    answer(page, "likert")
+    page.locator(".before").wait_for()
+    page.context.set_offline(True)
+    page.reload()
+    page.locator(".before[data-onset]").wait_for()
+    assert not page.locator(".before .button").count()
+    answer(page, "likert")
+    page.context.set_offline(False)
+    finish(page, "likert")
+    timings = Judgment.objects.filter(trial__session=session).values_list("timing", flat=True)
+    timed = [timing["context_ms"] for timing in timings if "context_planned_ms" in timing]
+    assert len(timed) == 2 and all(400 <= ms < 2000 for ms in timed)  # the third trial has no context
+
+
+def test_the_engine_takes_over_where_the_plain_form_left_the_context(open_page):
+    session = context_session("likert", context_display="before", contexts=("It rained.",))
+    plain_page, page = open_page(plain=True), open_page()
+    plain_page.goto(f"/s/{session.token}/")
+    assert plain_page.locator("#context").inner_text() == "It rained."
+    plain_page.locator("main .button").click()
+    plain_page.locator(".sentence").wait_for()
+    page.goto(f"/s/{session.token}/")
+    shown_trial(page)
+    answer(page, "likert")
+    page.locator(".before").wait_for()
 
 
 def test_options_with_contexts_of_their_own_fit_the_screen(open_page, check_page):

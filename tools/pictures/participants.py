@@ -75,6 +75,7 @@ CONTEXTS = {
         ("A: Who was it that baked it, then?", "A: Who that was baked?"),
     ),
     "context-pair": ("forced_choice", "en", DIALOGUE, ("A: Who did, then?", "A: Who then did do?")),
+    "context-before": ("likert", "en", DIALOGUE, ("A: Who was it, then?", "A: Who that was?")),
     "context-rtl": (
         "yes_no",
         "ar",
@@ -431,14 +432,17 @@ def _languages(camera: Camera) -> None:
 
 
 def _contexts(camera: Camera) -> None:
-    """A dialogue above a sentence, above a pair, and from right to left."""
+    """A dialogue above a sentence, above a pair, from right to left, and on a screen of its own."""
     for name, (task, language, context, texts) in CONTEXTS.items():
         if camera.wants(name):
             materials = material_set(f"{name}-{camera.width}", n_items=1, language=language, texts=texts)
             Sentence.objects.filter(material_set=materials).update(attributes={CONTEXT: context})
+            is_before = name == "context-before"
             fields = {"task": task, "language": language, "context_display": "above"}
+            if is_before:
+                fields |= {"context_display": "before", "context_label": True}
             session = begin(_study(camera, name, materials=materials, **fields))
-            _at(camera, session, lambda page, name=name: camera.take(page, name))
+            _at(camera, session, lambda page, name=name: camera.take(page, name), is_trial=not is_before)
 
 
 def _deadline(camera: Camera) -> None:

@@ -29,13 +29,15 @@ export function sentence({ text, nodes, phrases, language, direction }) {
 }
 
 // The text before a sentence, a block for each of its lines; lines of Japanese and Chinese break between phrases only.
-export function context({ lines, is_dialogue, has_phrases, language, direction }) {
+export function context({ label, lines, is_dialogue, has_phrases, language, direction }) {
   const kinds = ["context", is_dialogue && "dialogue", has_phrases && "phrases"].filter(Boolean).join(" ");
   const isText = (node) => typeof node === "string";
   const breakable = (nodes) => nodes.flatMap((node, place) => {
     return place && isText(node) && isText(nodes[place - 1]) ? [make("wbr"), node] : inline([node]);
   });
+  const { lang, dir } = document.documentElement; // of the study's own words
   return make("span", { class: kinds, lang: language, dir: direction, translate: "no" },
+    label ? make("span", { class: "label", lang, dir }, label) : null,
     ...lines.map((nodes) => make("span", { class: "turn" }, ...breakable(nodes))));
 }
 

@@ -87,7 +87,8 @@ export class Layout {
 
   constructor(plan) {
     this.trials = plan.trials;
-    this.hasContexts = plan.trials.some((trial) => trial.context);
+    this.isContextBefore = Boolean(plan.context); // on a screen of its own
+    this.hasContexts = !this.isContextBefore && plan.trials.some((trial) => trial.context);
   }
 
   // Widths of every stimulus of the plan and the height of the tallest, measured where the sample is shown.

@@ -5,7 +5,7 @@ import { digitKey, digitOf } from "./digits.js";
 import { context as contextOf, fill, make, stimulus } from "./dom.js";
 import { Layout, layoutFacts } from "./layout.js";
 import { deleteCopy } from "./offline_copy.js";
-import { feedback, lastPage, pause, progress, read, ready, welcomeBack } from "./screens.js";
+import { feedback, lastPage, pause, progress, read, readContext, ready, welcomeBack } from "./screens.js";
 import { clockStep, firstShown, frameLength, painted, timeOf, wallClock, Watch } from "./timing.js";
 
 const FEEDBACK_MS = 2500; // how long practice waits for the server's word before it goes on without
@@ -81,11 +81,20 @@ async function gap({ main, signal }, { show, ms }) {
 // One trial: shown, timed, answered; gives the row to send, or null when a long absence or the session's end cut it off.
 async function one(trial, { common, plan, task, machine, layout, absence, gapFrom, first }) {
   const { main, keys, signal } = common;
-  const watch = new Watch();
   const cut = new AbortController();
   signal.addEventListener("abort", () => cut.abort(signal.reason), { signal: cut.signal });
   absence.cuts = cut;
+  const stopped = (error) => {
+    if (signal.aborted || !cut.signal.aborted) throw error;
+    return null;
+  };
   const repeats = keys.repeats;
+  let reading = {}; // of the context on a screen before the sentence
+  if (layout.isContextBefore && trial.context && !first?.isContextRead) {
+    reading = await readContext({ ...common, signal: cut.signal }, { plan, trial }).catch(stopped);
+    if (!reading) return null;
+  }
+  const watch = new Watch();
   const element = make("div", { class: "task", "data-trial": trial.id });
   main.className = "trial";
   main.replaceChildren(element);
@@ -125,8 +134,8 @@ async function one(trial, { common, plan, task, machine, layout, absence, gapFro
   };
   context.choose = (choices, options = {}) => choose(element, choices, { context, ...options });
   const answer = await task.run(element, trial, context).catch((error) => {
-    if (signal.aborted || !cut.signal.aborted) throw error;
-    return deadline.isOver ? { response: context.unconfirmed(), rt_ms: null, input_type: "", timed_out: true } : null;
+    if (!stopped(error) && deadline.isOver) return { response: context.unconfirmed(), rt_ms: null, input_type: "", timed_out: true };
+    return null;
   });
   deadline.end();
   const away = watch.end();
@@ -151,7 +160,8 @@ async function one(trial, { common, plan, task, machine, layout, absence, gapFro
       ...machine.facts,
       ...shown,
       ...(timesLaidOut() ? { width_changes: timesLaidOut() } : {}),
-      ...(gapFrom === null ? {} : { between_ms: Math.round(watch.onset - gapFrom) }),
+      ...(gapFrom === null ? {} : { between_ms: Math.round((reading.onset ?? watch.onset) - gapFrom) }),
+      ...contextFacts(reading, { onset: watch.onset, ms: plan.context?.ms }),
       ...away,
       ...more,
       ...loaded,
@@ -208,6 +218,11 @@ function showContext(element, trial, layout) {
   block.id = "context"; // read aloud with the question, when the group takes the focus
   const group = element.querySelector("fieldset");
   group?.setAttribute("aria-describedby", ["context", group.getAttribute("aria-describedby")].filter(Boolean).join(" "));
+}
+
+// How long a context before the sentence was shown: until the press, or for a set time until the onset of the sentence.
+function contextFacts({ onset: from, until, ...more }, { onset, ms }) {
+  return from === undefined ? {} : { context_ms: Math.round((ms ? onset : until) - from), ...(ms ? { context_planned_ms: ms } : {}), ...more };
 }
 
 // What a pointer pressed or released.

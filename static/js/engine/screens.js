@@ -1,8 +1,8 @@
 // Screens between trials: what the server would show, without asking it.
 
-import { isSecondHalf } from "./choose.js";
+import { answering, isSecondHalf, GUARD_MS } from "./choose.js";
 import { context as contextOf, fill, inline, make, stimulus } from "./dom.js";
-import { timeOf } from "./timing.js";
+import { painted, timeOf, Watch } from "./timing.js";
 
 // Shows a screen to read; resolves when its button is pressed, or Enter.
 export function read(context, { title, body = [], button }) {
@@ -23,6 +23,47 @@ export function read(context, { title, body = [], button }) {
       if (press && event.key === "Enter" && isFree) resolve();
     }, own.signal);
   }).finally(() => own.abort());
+}
+
+// A context on a screen of its own: for the study's time, else until its button, Enter or the space bar is pressed. Gives
+// its onset, the time of the press and, if any, how long the window had no focus or the page was hidden.
+export async function readContext({ main, keys, signal }, { plan, trial }) {
+  const { words } = plan;
+  const { ms } = plan.context;
+  const press = ms ? null : make("button", { type: "button", class: "button primary" }, words.continue);
+  const heading = make("h1", { class: "sr", tabindex: "-1", "aria-describedby": "context" }, words.context);
+  const block = contextOf(trial.context);
+  block.id = "context";
+  main.className = "trial";
+  const screen = make("div", { class: "before" }, heading, block, press ? make("div", { class: "ways" }, press) : null);
+  main.replaceChildren(screen);
+  scrollTo(0, 0);
+  heading.focus({ preventScroll: true });
+  const [own, watch] = [new AbortController(), new Watch()];
+  const onset = await painted();
+  watch.begin(onset);
+  screen.dataset.onset = String(onset);
+  main.dispatchEvent(new CustomEvent("context-onset", { detail: { trial: trial.id, onset } }));
+  const until = await new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason);
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    if (!press) return setTimeout(() => resolve(performance.now()), ms);
+    const take = (event) => {
+      const passed = watch.rt(event);
+      if (passed >= GUARD_MS && !isSecondHalf(event, passed)) resolve(timeOf(event));
+    };
+    press.addEventListener("click", (event) => take(answering(event, keys)));
+    keys.listen((event) => {
+      const isFree = !(event.target instanceof Element) || !event.target.closest("a, button, summary");
+      if (!isFree || !["Enter", " "].includes(event.key)) return;
+      if (event.key === " " && press.getBoundingClientRect().bottom > innerHeight) return; // it scrolls there
+      event.preventDefault();
+      take(event);
+    }, own.signal);
+  }).finally(() => own.abort());
+  const { focus_lost_ms, page_hidden_ms } = watch.end();
+  const away = Math.max(focus_lost_ms, page_hidden_ms);
+  return { onset, until, ...(away ? { context_away_ms: away } : {}) };
 }
 
 export function paragraphs(parts) {

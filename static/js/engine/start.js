@@ -47,11 +47,16 @@ async function takeTrialsOver(form, { session, queue, sender }) {
   const page = {
     current: form.dataset.trial,
     keptAt: planKeptAt,
+    isContextRead: form.dataset.contextRead !== undefined,
     wasSeen: form.matches("form") && getComputedStyle(form).visibility === "visible",
     navigation: performance.getEntriesByType("navigation")[0]?.type ?? "navigate",
   };
-  const keepNow = () => saveCopy({ session, plan, addresses }).catch(note("copy")); // then a reload needs the network
-  if (!planKeptAt) main.addEventListener("trial-onset", keepNow, { once: true });
+  const kept = new AbortController();
+  const keepNow = () => {
+    kept.abort();
+    saveCopy({ session, plan, addresses }).catch(note("copy"));
+  };
+  for (const name of planKeptAt ? [] : ["context-onset", "trial-onset"]) main.addEventListener(name, keepNow, { signal: kept.signal });
   try {
     await run({ plan, task, queue, sender, keys, main, header, signal: stop.signal, page });
   } catch (error) {

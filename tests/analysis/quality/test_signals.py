@@ -106,6 +106,8 @@ def test_speed_names_its_cut_and_the_studys_own_median():
     nearly = flags(slow, sitting("rosa", VARIED, rt_ms=598, n_characters=40), names=["speed"])
     assert "median 14.9 ms per character, below 15" in nearly["rosa", "speed"]
     assert "a threshold from reading research" in flagged["quentin", "speed"]
+    contexts = sitting("rosa", VARIED, context_read_ms=400, n_context_characters=40)
+    assert list(flags(slow, contexts, names=["context_speed"])) == [("rosa", "context_speed")]
 
 
 @pytest.mark.parametrize(
@@ -258,9 +260,9 @@ def test_an_unknown_signal_is_answered_with_near_names():
         signal_table(sitting("pia", VARIED), names=["sidebias"])
 
 
-def test_an_empty_frame_raises_no_flag_and_twenty_signals_exist():
+def test_an_empty_frame_raises_no_flag_and_twenty_one_signals_exist():
     assert signal_table(sitting("pia", [])).empty
-    assert len(LABELS) == 20
+    assert len(LABELS) == 21
 
 
 def test_few_participants_of_blimps_batch_look_like_models(shared_data):

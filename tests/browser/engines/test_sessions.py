@@ -12,6 +12,7 @@ from judgments.models import Judgment, Session, SessionEvent
 from tests.browser.engines.webdriver import Marionette, Window
 from tests.browser.playing import IS_CACHED, IS_OVER, PAST_THE_GUARD, a_session
 from tests.browser.test_every_task import a_study
+from tests.browser.test_sentence import context_session
 from tests.cast import begin
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -272,6 +273,31 @@ def test_a_session_goes_on_without_a_network_and_after_a_reload(engine, visit, n
             answer()
             window.until("Boolean(document.querySelector('.task[data-onset], .code'))")
     assert len(complete("keyboard")) == session.trials.count()
+
+
+CONTEXT_READ = "performance.now() - document.querySelector('.before[data-onset]')?.dataset.onset >= 210"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_contexts_before_sentences_are_left_by_keys_and_come_again_without_a_network(engine, visit, network):
+    session = context_session("likert", contexts=("It rained.",), context_display="before")
+    window = visit(engine)
+    window.open(f"/s/{session.token}/")
+    answer = by_keys(window, cycle(["6"]))
+    for number, keys in enumerate(("Space", "Enter", "Tab Enter")):
+        window.until(CONTEXT_READ)
+        if number == 1:
+            window.until(f"({IS_CACHED})(arguments[0])", session.token)
+            network.cut()
+            window.reload()
+            window.until(CONTEXT_READ)
+        assert "It rained." in window.text() and not has(window, ".sentence")
+        window.press(*keys.split())
+        answer()
+        if number == 1:
+            network.restore()
+    window.until("Boolean(document.querySelector('.code'))")
+    assert all(judgment.timing["context_ms"] >= 200 for judgment in complete("keyboard"))
 
 
 COOKIES = "Services.prefs.setIntPref('network.cookie.cookieBehavior', arguments[0])"

@@ -1,5 +1,6 @@
 """Contexts on a session's pages: above the sentences in every task, as models read them."""
 
+import csv
 import re
 
 import pytest
@@ -9,22 +10,29 @@ from experiments.lists.build import trial_payload
 from experiments.lists.extra_trials import lines_from_trials, trials_from_lines
 from experiments.models import Experiment, Sentence
 from experiments.tasks.registry import shown_task
-from judgments.models import Trial
+from judgments.frames.measurements import evidence_frame
+from judgments.models import Judgment, Trial
 from judgments.screens.trial_screen import screen_content
 from judgments.sessions.payload import SentAnswer
+from judgments.sessions.protocol import load_protocol
 from judgments.sessions.recording import record_answers
+from judgments.simulation.http_client import InProcess
+from judgments.simulation.participant import Persona
+from judgments.simulation.walkthrough import visit
+from releases.gold.build import build_release
+from releases.gold.options import Options
 from tests import cast
-from tests.judgments.screens.walk import consent
+from tests.judgments.screens.walk import answer, consent, onward
 
 pytestmark = pytest.mark.django_db
 DIALOGUE = "A: **Who** left, a < b?\nB: No idea."
-ABOVE = Experiment.ContextDisplay.ABOVE
+ABOVE, BEFORE = Experiment.ContextDisplay.ABOVE, Experiment.ContextDisplay.BEFORE
 TASKS = ("forced_choice", "likert", "yes_no", "magnitude_estimation", "slider", "best_worst")
 
 
 def context_study(*contexts: str, slug: str = "agreement", **fields):
-    """A study of one item whose good and bad sentence have these contexts."""
-    materials = cast.material_set(slug, n_items=1)
+    """A study of items whose good and bad sentences have these contexts."""
+    materials = cast.material_set(slug, n_items=len(contexts) // 2)
     rows = list(Sentence.objects.filter(material_set=materials).order_by("pk"))
     for row, context in zip(rows, contexts, strict=True):
         row.attributes = {"context": context}
@@ -41,6 +49,10 @@ def trial_page(client, slug: str) -> str:
 def text_of(response) -> str:
     content = b"".join(response.streaming_content) if response.streaming else response.content
     return content.decode()
+
+
+def csv_rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(text.splitlines()))
 
 
 def contexts_in(html: str) -> list[str]:
@@ -64,6 +76,65 @@ def test_participants_see_the_words_that_models_read_above_the_sentence_of_every
         assert html.index('class="context') < html.index('class="sentence', html.index("</h1>")), task
 
 
+def test_a_context_before_has_a_screen_of_its_own_until_it_is_left(client):
+    study = context_study(*[DIALOGUE] * 4, task="likert", context_display=BEFORE, context_label=True)
+    address = consent(client, "/take/agreement/")
+    html = client.get(address).content.decode()
+    assert contexts_in(html) == ["A: Who left, a &lt; b?\nB: No idea."] and 'class="sentence' not in html
+    assert '<span class="label" lang="en" dir="ltr">Context</span>' in html
+    onward(client, address)
+    for _ in range(2):  # a reload keeps the sentence
+        html = client.get(address).content.decode()
+        assert 'class="sentence' in html and 'class="context' not in html and "data-context-read" in html
+    answer(client, address)
+    second = Trial.objects.get(position=2)
+    assert contexts_in(client.get(address).content.decode())
+    late = client.post(address + "continue/", {"mark": "context-1"})  # a late click on the first screen
+    assert late.status_code == 302 and 'class="sentence' not in client.get(address).content.decode()
+    onward(client, address)
+    refused = client.post(f"{address}trials/{second.public_id}/", {"response": ""})
+    assert refused.status_code == 422 and 'class="sentence' in refused.content.decode()
+    answer(client, address)
+    assert second.session.experiment == study and Trial.objects.filter(judgment__isnull=False).count() == 2
+
+
+def test_the_plan_states_how_contexts_before_are_left(client):
+    for slug, fields, plan in (
+        ("own", {"context_display": BEFORE}, {"ms": None}),
+        ("timed", {"context_display": BEFORE, "context_ms": 1500}, {"ms": 1500}),
+        ("above", {}, None),
+    ):
+        context_study(DIALOGUE, DIALOGUE, slug=slug, task="likert", **fields)
+        token = consent(client, f"/take/{slug}/").strip("/").split("/")[-1]
+        assert client.get(f"/api/v1/sessions/{token}/plan/").json().get("context") == plan
+
+
+def test_different_contexts_of_options_stay_above_them_in_any_display(client):
+    context_study("It rained.", "It snowed.", context_display=BEFORE)
+    html = trial_page(client, "agreement")
+    assert sorted(contexts_in(html)) == ["It rained.", "It snowed."] and html.count('class="in-context"') == 2
+
+
+def test_simulated_times_of_contexts_reach_downloads_signals_releases_and_methods(client):
+    study = context_study(DIALOGUE, DIALOGUE, task="likert", context_display=BEFORE)
+    sessions = [
+        visit(InProcess(), study, Persona(f"p{n}"), through=way) for n, way in enumerate(("api", "forms"))
+    ]
+    assert {session.status for session in sessions} == {"complete"}
+    times = [row.timing.get("context_ms") for row in Judgment.objects.order_by("pk")]
+    assert times[0] >= 220 and times[1] is None  # the plain form has no times
+    client.force_login(cast.ada())
+    rows = csv_rows(text_of(client.get("/api/v1/studies/agreement/judgments.csv?columns=raw")))
+    assert [row["context_ms"] for row in rows] == [str(ms or "") for ms in times]
+    evidence = evidence_frame(study)
+    assert evidence["n_context_characters"].tolist() == [len("A: Who left, a < b?\nB: No idea.")] * 2
+    files = build_release(study, Options()).files
+    assert [row["context_ms"] for row in csv_rows(files["judgments.csv"].decode())] == [
+        str(ms or "") for ms in times
+    ]
+    assert b"read on a screen of its own before it (left by a key or button after" in files["methods.md"]
+
+
 def test_options_with_different_contexts_each_have_their_own(client):
     context_study("It rained.", "It snowed.")
     html = trial_page(client, "agreement")
@@ -78,7 +149,7 @@ def test_options_with_different_contexts_each_have_their_own(client):
     page = client.get("/studies/agreement/judgments/").content.decode()
     assert shown["options"][0]["context"] in page
     assert {option["context"] for option in shown["options"]} == {"It rained.", "It snowed."}
-    content = screen_content(shown)
+    content = screen_content(shown, load_protocol(trial.session.version))
     assert "context" not in content and all(option["context"]["lines"] for option in content["options"])
 
 
