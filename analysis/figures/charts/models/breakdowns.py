@@ -12,6 +12,7 @@ from ...matrix import DARK, LIGHT
 from ...theme import KEEPS_COLOURS, caption, judge_colour, judge_shape, layer_charts
 
 CELL, STEP = 30, 26  # points
+NARROW_CELL = 24  # points; a narrower cell has no room for its number
 
 
 def group_figure(
@@ -73,7 +74,8 @@ def heat_map_figure(
     """Draw a table as a map of heat, diverging from ``middle``.
 
     ``frame`` has ``row``, ``column``, ``value`` (missing: an empty cell) and optionally ``marked``, which
-    puts a frame around a cell; rows and columns keep their order.
+    puts a frame around a cell; rows and columns keep their order. On a phone many columns leave no
+    room for the numbers, and the colours are drawn alone.
     """
     require_columns(frame, "row", "column", "value")
     cells = frame[frame["value"].notna()]
@@ -81,13 +83,20 @@ def heat_map_figure(
         raise NotEnoughData("no cell has a number to draw.")
     rows, columns = (list(dict.fromkeys(frame[name].astype(str))) for name in ("row", "column"))
     reach = float((cells["value"].astype(float) - middle).abs().max()) or 1.0
+    is_narrow = f"width < {NARROW_CELL * len(columns)}"
     y = alt.Y("row:N", sort=rows, title=None, scale=alt.Scale(domain=rows))
     x = alt.X(
         "column:N",
         sort=columns,
         title=None,
         scale=alt.Scale(domain=columns),
-        axis=alt.Axis(orient="top", labelAngle=-60, domain=False, ticks=False),
+        axis=alt.Axis(
+            orient="top",
+            labelAngle=-90,
+            labelFontSize=alt.ExprRef(f"{is_narrow} ? 8 : 12"),
+            domain=False,
+            ticks=False,
+        ),
     )
     scale = alt.Scale(scheme="blueorange", domain=[middle - reach, middle + reach], reverse=True)
     base = alt.Chart(cells)
@@ -98,7 +107,9 @@ def heat_map_figure(
         base.mark_rect().encode(
             x=x, y=y, color=alt.Color("value:Q", scale=scale, legend=None), tooltip=tooltip
         ),
-        base.mark_text(fontSize=10).encode(x=x, y=y, text=alt.Text("value:Q", format=format), color=ink),
+        base.mark_text(fontSize=10, opacity=alt.ExprRef(f"{is_narrow} ? 0 : 1")).encode(
+            x=x, y=y, text=alt.Text("value:Q", format=format), color=ink
+        ),
     ]
     if "marked" in cells.columns and cells["marked"].any():
         outline = alt.Chart(cells[cells["marked"].astype(bool)])
