@@ -836,6 +836,20 @@ def _extra(frame: pd.DataFrame, columns: Mapping[str, str], other_columns: set[s
     )
 
 
+def _statuses(frame: pd.DataFrame, missing: "np.ndarray[Any, np.dtype[np.bool_]]") -> "np.ndarray[Any, Any]":
+    """The status of each row: one without a value timed out where the file says so, else it is missing.
+
+    Our own files have ``timed_out`` in ``status``; Gorilla has a flag ``Timed Out``.
+    """
+    timed_out = np.zeros(len(frame), dtype=bool)
+    if "status" in frame.columns:
+        timed_out |= frame["status"].map(strip_cell).eq("timed_out").to_numpy(dtype=bool)
+    if "Timed Out" in frame.columns:
+        timed_out |= frame["Timed Out"].map(parse_flag).eq(True).to_numpy(dtype=bool)
+    without_value = np.where(timed_out, "timed_out", "missing")
+    return np.where(missing, without_value, "answered").astype(object)
+
+
 def _trials(
     frame: pd.DataFrame, columns: Mapping[str, str], values: pd.Series, file: str
 ) -> tuple[pd.DataFrame, list[str]]:
@@ -871,7 +885,7 @@ def _trials(
             "expected_first": _expected_first(frame, columns),
             "response": frame[columns.get("response") or columns["value"]].array,
             "value": values.to_numpy(),
-            "status": np.array(["answered", "missing"], dtype=object)[missing.astype(int)],
+            "status": _statuses(frame, missing),
             "is_correct": _flags(frame, columns, "correct"),
             **numbers,
             "row": frame.index.to_numpy(),

@@ -52,6 +52,16 @@ def test_a_table_becomes_sessions_trials_judgments_and_its_own_materials(ratings
     assert Judgment.objects.get(status="missing").value is None
 
 
+@pytest.mark.parametrize(("column", "yes"), [("status", "timed_out"), ("Timed Out", "1")])
+def test_a_trial_that_timed_out_keeps_that_status(column, yes, ratings):
+    cells = ("", yes, "", yes)  # the last has an answer all the same
+    lines = [f"{line},{cell}" for line, cell in zip(LINES, cells, strict=True)]
+    report = imported(ratings(*lines, head=f"{HEAD},{column}"))
+    assert report["added"]["judgments"] == 4
+    statuses = Judgment.objects.order_by("pk").values_list("status", flat=True)
+    assert list(statuses) == ["answered", "timed_out", "answered", "answered"]
+
+
 def test_importing_the_same_file_twice_adds_nothing_and_is_reported(ratings):
     path = ratings()
     imported(path)
