@@ -283,7 +283,7 @@ def test_numbers_lead_to_the_manual(ada):
     assert address in page
     response = ada.get(address)
     assert response.status_code == 200 and b"<table" in response.content
-    for name in ("../manage.py", "../config/settings.py", "statistics/nowhere.md", "pictures/items-390.png"):
+    for name in ("../manage.py", "../config/settings.py", "statistics/nowhere.md"):
         assert ada.get(f"/manual/{name}").status_code == 404
 
 
