@@ -51,15 +51,15 @@ def cluster_flip_p(
 
     Notes
     -----
-    ``(1 + #{|T*| >= |T|}) / (1 + flips)`` with T the difference in number passed; None when no cluster
-    differs.
+    T is the difference in number passed. Exact over all 2^C exchanges of the C clusters that differ where
+    these are no more than ``flips``; else ``(1 + #{|T*| >= |T|}) / (1 + flips)`` of exchanges at random. None
+    when no cluster differs.
 
     Examples
     --------
     >>> families = pd.Series(list("abcdef"))
-    >>> p = cluster_flip_p([1] * 6, [0] * 6, families, rng=np.random.default_rng(0), flips=1000)
-    >>> 0.02 < p < 0.05  # two of 64 exchanges are as far
-    True
+    >>> cluster_flip_p([1] * 6, [0] * 6, families, rng=np.random.default_rng(0))  # two of 64 are as far
+    0.03125
     """
     difference = as_floats(first) - as_floats(second)
     sums, _ = cluster_sums(clusters, difference[:, None])
@@ -67,12 +67,16 @@ def cluster_flip_p(
     if not by_cluster.any():
         return None
     by_cluster = by_cluster[by_cluster != 0]  # exchanging models in a cluster of zeros changes nothing
+    total = abs(by_cluster.sum()) - 1e-9
+    if 2**by_cluster.size <= flips:
+        exchanges = np.arange(2**by_cluster.size)[:, None] >> np.arange(by_cluster.size) & 1
+        return float((np.abs((exchanges * 2.0 - 1.0) @ by_cluster) >= total).mean())
     block = max(1, BLOCK // by_cluster.size)  # bounds the memory of the matrix of signs
     as_extreme = 0
     for start in range(0, flips, block):
         signs = rng.integers(0, 2, size=(min(block, flips - start), by_cluster.size)) * 2.0 - 1.0
         # Ties count as extreme; without the tolerance, rounding of the sums would decide them.
-        as_extreme += int((np.abs(signs @ by_cluster) >= abs(by_cluster.sum()) - 1e-9).sum())
+        as_extreme += int((np.abs(signs @ by_cluster) >= total).sum())
     return (1 + as_extreme) / (1 + flips)  # the observed assignment is one of the permutations
 
 
@@ -143,7 +147,7 @@ def model_tests(
     -----
     ``criterion`` (``blimp``, ``adc 0.5`` …, ``pearson r``), ``a``, ``b``, ``pairs``, ``a_value``,
     ``b_value`` (over the shared pairs), ``difference``, ``ci_low``, ``ci_high`` (clusters as units), ``p``
-    (models exchanged in whole clusters, 10,000 times), ``p_least`` (the least possible), ``p_mcnemar``
+    (models exchanged in whole clusters), ``p_least`` (the least possible), ``p_mcnemar``
     (treats pairs as independent), ``p_holm`` and ``p_bh`` (over the pairs of models within a criterion).
     Correlations have an interval, by the jackknife over clusters of both, and no p.
 

@@ -11,6 +11,9 @@ from ..agreement.report import agreement_report
 from ..comparison.ceilings.responses import counted_judgments
 from ..comparison.criteria import Signs
 from ..comparison.in_depth.abilities import ability_scale
+from ..comparison.in_depth.linking import linking_functions
+from ..comparison.in_depth.models import roster
+from ..comparison.in_depth.surprisal import surprisal_models
 from ..comparison.pairs import PairTable, pair_table
 from ..comparison.report import comparison_document
 from ..effects.five_analyses import FiveAnalyses, five_analyses
@@ -222,12 +225,32 @@ class Evidence:
     @cached_property
     def abilities(self) -> Mapping[str, Any] | None:
         """Rasch's scale of participants, models and pairs; None without judgments, pairs or scores."""
-        stored = ((self.report or {}).get("depth") or {}).get("abilities")
+        stored = self._in_depth("abilities")
         if stored is not None:
             return dict(stored)
         if self.table is None or self.judgments is None:
             return None
         return ability_scale(self.table, counted_judgments(self.kept))
+
+    @cached_property
+    def linking(self) -> list[dict[str, Any]]:
+        """The linking functions of each model; none without pairs or scores."""
+        stored: list[dict[str, Any]] | None = self._in_depth("linking")
+        if stored is not None or self.table is None:
+            return stored or []
+        return linking_functions(self.table, roster(self.table.models))
+
+    @cached_property
+    def surprisal(self) -> list[dict[str, Any]]:
+        """Ratings modelled by the surprisal of each model; none without judgments, pairs or scores."""
+        stored: list[dict[str, Any]] | None = self._in_depth("surprisal")
+        if stored is not None or self.table is None or self.judgments is None:
+            return stored or []
+        return surprisal_models(self.table, roster(self.table.models), counted_judgments(self.kept))
+
+    def _in_depth(self, name: str) -> Any:
+        """Return a part of the stored comparison; None where it has none."""
+        return ((self.report or {}).get("depth") or {}).get(name)
 
     @property
     def ceiling(self) -> dict[float, float]:

@@ -14,7 +14,9 @@ from .charts.models import (
     deltas,
     leaderboard,
     learning_curves,
+    linking,
     paradigms,
+    surprisal,
     wright_map,
 )
 from .charts.participants import (
@@ -53,6 +55,8 @@ MODULES = (
     magnitudes,
     ratings,
     learning_curves,
+    linking,
+    surprisal,
     wright_map,
     sensitivity,
     specification_curve,
@@ -90,7 +94,17 @@ GROUPS: dict[str, str] = {
         "sample": (arrivals, flow, sensitivity),
         "participants": (agreement_and_time, participants, conduct),
         "times": (response_times,),
-        "models": (paradigms, leaderboard, deltas, adc_curve, correlations, learning_curves, wright_map),
+        "models": (
+            paradigms,
+            leaderboard,
+            deltas,
+            adc_curve,
+            correlations,
+            learning_curves,
+            linking,
+            surprisal,
+            wright_map,
+        ),
     }.items()
     for module in modules
     for drawing in module.DRAWINGS

@@ -28,7 +28,7 @@ REASONS = {
     "no_data": "no unit has two answers",
     "no_variation": "everybody gave the same answer throughout",
     "unequal_n": "units have unequal numbers of answers; Fleiss' kappa needs the same number on each",
-    "not_for_ratings": "answers are points of a scale: whether two are the very same says little",
+    "not_for_ratings": "estimates are numbers: whether two are the very same says little",
     "same_as_nominal": "two categories: every level gives the nominal value",
     "no_ratio_scale": "the scale has no zero, so ratios of its points mean nothing",
     "negative": "there are negative values, and the ratio level has none",
@@ -39,6 +39,9 @@ REASONS = {
 }
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 _RATIO_TASKS = ("magnitude_estimation",)
+# Measures of identical answers, and of distances in the ranks of all values.
+_CATEGORICAL = {"percent", "fleiss_kappa", "gwet_ac1", "alpha_nominal", "cohen_kappa", "cohen_kappa_linear"}
+_NOT_COUNTED = {"value": None, "status": "not_estimable", "reason": REASONS["not_for_ratings"]}
 # Different values; the ratio level compares each pair of them.
 _MAX_VALUES = 2_000
 
@@ -71,6 +74,8 @@ def coefficients(answers: Answers, *, seed: int = 0) -> list[dict[str, Any]]:
     rows += [_alpha(answers, raw, scores, level=level, of=of) for level in LEVELS]
     rows += _other_coding(answers) if raw["value"].dropna().isin([0.0, 1.0]).all() else []
     rows += [_kappa(answers, raw, weights=weights, of=of, seed=seed) for weights in _WEIGHTS]
+    if answers.task in _RATIO_TASKS:
+        rows = [row | _NOT_COUNTED if row["measure"] in _CATEGORICAL else row for row in rows]
     return rows
 
 

@@ -73,6 +73,14 @@ WORKS = {
     "within": "Morey, R. D. (2008). Confidence intervals from normalized data: A correction to Cousineau "
     "(2005). Tutorials in Quantitative Methods for Psychology 4(2), 61–64. "
     "https://doi.org/10.20982/tqmp.04.2.p061",
+    "adc": "Vázquez Martínez, H. J. (2021). The Acceptability Delta Criterion: Testing knowledge of language "
+    "using the gradience of sentence acceptability. Proceedings of BlackboxNLP 2021, 479–495. "
+    "https://doi.org/10.18653/v1/2021.blackboxnlp-1.38",
+    "slor": "Lau, J. H., Clark, A. & Lappin, S. (2017). Grammaticality, acceptability, and probability: A "
+    "probabilistic view of linguistic knowledge. Cognitive Science 41(5), 1202–1241. "
+    "https://doi.org/10.1111/cogs.12414",
+    "morcela": "Tjuatja, L., Neubig, G., Linzen, T. & Hao, S. (2025). What goes into a LM acceptability "
+    "judgment? Rethinking the impact of frequency and length. Proceedings of NAACL 2025, 2173–2186.",
     "scipy": "Virtanen, P. et al. (2020). SciPy 1.0: Fundamental algorithms for scientific computing in "
     "Python. Nature Methods 17, 261–272. https://doi.org/10.1038/s41592-019-0686-2",
     "numpy": "Harris, C. R. et al. (2020). Array programming with NumPy. Nature 585, 357–362. "
@@ -105,6 +113,7 @@ def works_cited(numbers: dict[str, Any]) -> list[str]:
         keys |= {"islands", "lme4", "satterthwaite", correction}
     if numbers["times"].get("timed"):
         keys |= {"times", "lognormal", "lme4", "satterthwaite"}
+    keys |= _models_cited(numbers.get("models") or {"refused": ""})
     if "refused" not in numbers["power"]:
         keys |= {"power", "posthoc"}
     if "refused" not in numbers.get("multiverse", {"refused": ""}):
@@ -112,6 +121,19 @@ def works_cited(numbers: dict[str, Any]) -> list[str]:
     if len(numbers["exclusions"].get("sensitivity", [])) > 1:
         keys.add("multiverse")
     return sorted((WORKS[key] for key in keys), key=str.casefold)
+
+
+def _models_cited(models: dict[str, Any]) -> set[str]:
+    """Return the references for the criteria, linking functions and regressions of models."""
+    if "refused" in models:
+        return set()
+    depth = models["depth"]
+    cited = {"blimp", "adc"} | ({"holm"} if models["differences_blimp"] else set())
+    if any(row["r_cross_validated"] is not None for row in depth["linking"]):
+        cited |= {"slor", "morcela"}
+    if any(row["terms"] for row in depth["surprisal"]):
+        cited |= {"lme4", "satterthwaite"}
+    return cited
 
 
 def _intervals_cited(agreement: dict[str, Any]) -> set[str]:

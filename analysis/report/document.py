@@ -20,6 +20,7 @@ from .deviations import deviations_section
 from .methods import methods_paragraphs
 from .released import Released
 from .sections.effects import effects_section, power_section, times_section
+from .sections.models import MODEL_FIGURES, models_section
 from .sections.ratings import multiverse_blocks, ratings_section, sensitivity_section
 from .sections.results import agreement_section, headline_block, reliability_section
 from .sections.study import design_section, flow_section
@@ -28,10 +29,10 @@ from .wording import readable
 FIGURES = (
     "interaction", "flow", "agreement", "items", "reliability", "ratings", "scale-points", "magnitudes-z",
     "five-analyses", "effect-sizes", "condition-times", "power-share", "specification-curve",
-    "sensitivity", "overlap",
+    "sensitivity", "overlap", *MODEL_FIGURES,
 )  # fmt: skip
 """Registry names of the figures that a report includes where they apply."""
-PARTS_WITH_CONVENTIONS = ("agreement", "reliability", "effects", "times", "power")
+PARTS_WITH_CONVENTIONS = ("agreement", "reliability", "effects", "times", "models", "power")
 
 CONVENTIONS = {
     "ac1": "Gwet's AC1",
@@ -90,6 +91,7 @@ def assemble_report(released: Released, numbers: dict[str, Any], figures: Sequen
         ratings,
         effects,
         times_section(numbers, figures),
+        models_section(numbers, figures),
         sensitivity_section(numbers, figures),
         power_section(numbers, figures),
         conventions_section(released, numbers),
@@ -109,7 +111,7 @@ def conventions_section(released: Released, numbers: dict[str, Any]) -> Section:
     """List the conventions, software versions and data checksums behind the numbers."""
     blocks: list[Block] = [Paragraph("Results can differ by these choices alone, so each is stated.")]
     for part in PARTS_WITH_CONVENTIONS:
-        conventions = numbers[part].get("conventions")
+        conventions = numbers.get(part, {}).get("conventions")
         if part == "times" and not numbers[part].get("timed"):
             continue
         if conventions:

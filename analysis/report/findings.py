@@ -252,12 +252,23 @@ def interaction_sentence(numbers: dict[str, Any]) -> str:
     estimated = [row for row in interactions if row["mixed"]["p"] is not None]
     if not estimated:
         return ""
-    sizes = [f"{decimal(row['mixed']['estimate'], 2)} {_mixed_interval(row)}" for row in estimated]
+    is_rating = numbers["task"] in RATING_TASKS
+    unit = RATING_UNITS[numbers["effects"]["transform"]] if is_rating else "share of yes"
+    sizes = [f"{decimal(row['mixed']['estimate'], 2)} {unit} {_mixed_interval(row)}" for row in estimated]
     model = f"mixed model with {structures_in_words([row['mixed'] for row in estimated])}, 95 % CI"
     if len(estimated) == 1:
         p = p_value(estimated[0]["mixed"]["p"])
         text = f"p {p if p.startswith('<') else '= ' + p}"
-        return f"The difference of differences of the 2×2 design was {sizes[0]} ({model}, {text})."
+        first, second = estimated[0]["first"], estimated[0]["second"]
+        sample = (
+            f"{plural(estimated[0]['participants']['n'], 'participant')} and "
+            f"{plural(estimated[0]['items']['n'], 'item')}"
+        )
+        return (
+            f"The difference of differences of {first['name']} × {second['name']}, the cost of "
+            f"{first['marked']} (against {first['plain']}) with {second['name']} {second['marked']} less "
+            f"that with {second['name']} {second['plain']}, was {sizes[0]} ({model}, {text}; {sample})."
+        )
     if len(estimated) <= MAX_LISTED:
         estimates = [
             f"{size} ({readable(row[numbers['by']]) or 'all'})"

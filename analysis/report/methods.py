@@ -15,6 +15,7 @@ from .findings import (
     interaction_sentence,
     reliability_sentences,
 )
+from .model_findings import models_sentences
 from .page_findings import NOT_SCALED, scales_sentence
 from .released import Released
 from .wording import count, join_list, readable
@@ -53,6 +54,7 @@ def methods_paragraphs(released: Released, numbers: dict[str, Any]) -> list[str]
         effects_sentence(numbers),
         equivalence_sentence(numbers["effects"]),
         interaction_sentence(numbers),
+        models_sentences(numbers),
     ]
     software = f"Obelus {released.study['software']['Obelus']}, seed {released.options['seed']}"
     provenance = (

@@ -7,6 +7,12 @@ import numpy as np
 import pandas as pd
 
 from ..agreement.report import agreement_report, included_paradigms
+from ..comparison.ceilings.responses import compared_judgments
+from ..comparison.in_depth.linking import linking_functions
+from ..comparison.in_depth.models import roster
+from ..comparison.in_depth.surprisal import surprisal_models
+from ..comparison.pairs import pair_table
+from ..comparison.report import comparison_document
 from ..effects.conditions import condition_report, scale_use
 from ..effects.report import effects_report
 from ..effects.response_times import time_report
@@ -160,6 +166,9 @@ def report_numbers(
         "times": lambda: time_report(judgments, by=by, outliers=options.get("outliers", "")),
         "power": lambda: pilot_report(judgments, by=by, participants=SIZES, seed=seed),
     }
+    if released.scores is not None and released.pairs is not None:
+        scores, pairs = released.scores, released.pairs
+        parts["models"] = lambda: model_numbers(released, scores, pairs, seed=seed)
     if options.get("multiverse"):
         parts["multiverse"] = lambda: _multiverse(released, by=by)
     for n_done, (name, make) in enumerate(parts.items()):
@@ -170,6 +179,27 @@ def report_numbers(
         except BadInput as error:
             document[name] = {"refused": error.message}
     return document
+
+
+def model_numbers(
+    released: Released, scores: pd.DataFrame, pairs: pd.DataFrame, *, seed: int
+) -> dict[str, Any]:
+    """Compare the scored models with participants, and link their probabilities to judgments.
+
+    Notes
+    -----
+    The document of :func:`obelus.comparison.report.compare_report`, with ``depth``: the parts ``linking`` and
+    ``surprisal`` of :func:`obelus.comparison.in_depth.report.depth_report`.
+    """
+    judgments = compared_judgments(released.judgments)
+    table = pair_table(released.human, pairs, scores)
+    models = roster(table.models, released.roster)
+    return comparison_document(table, judgments=judgments, seed=seed) | {
+        "depth": {
+            "linking": linking_functions(table, models, released.counts),
+            "surprisal": surprisal_models(table, models, judgments, released.counts),
+        }
+    }
 
 
 def _multiverse(released: Released, *, by: str) -> dict[str, Any]:

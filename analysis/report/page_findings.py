@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from ..aggregation.proportions import wilson_interval
+from ..comparison.in_depth.linking import NAMES
 from ..comparison.leaderboard import PEOPLE
 from ..rows import MIN_RATINGS
 from ..text import plural
@@ -494,7 +495,10 @@ def _among(ends: str, noun: str, n: int | None) -> str:
     >>> _among(" (95 % CI 0.10 to 0.90)", "models", 5)
     ' (95 % CI for all 5 models together 0.10 to 0.90)'
     """
-    return ends.replace("95 % CI", f"95 % CI for all {n} {noun} together") if n else ends
+    if not n:
+        return ends
+    all_of_them = f"both {noun}" if n == 2 else f"all {n} {noun}"
+    return ends.replace("95 % CI", f"95 % CI for {all_of_them} together")
 
 
 def leaderboard_finding(rows: list[dict[str, Any]], key: str, title: str) -> str:
@@ -515,17 +519,6 @@ def leaderboard_finding(rows: list[dict[str, Any]], key: str, title: str) -> str
     left_out = first.get("left_out")
     over = f", over {plural(first['pairs'], 'pair')} ({left_out} without a score)" if left_out else ""
     return f"{first['model']} is {of} by {title}: {decimal(first[key])}{ends}{over}{beside}{rank}."
-
-
-LINK_NAMES = {
-    "lp": "log probability",
-    "meanlp": "mean log probability",
-    "penlp": "PenLP",
-    "slor": "SLOR",
-    "morcela_length": "MORCELA with the length term alone",
-    "morcela_unigram": "MORCELA with the unigram term alone",
-    "morcela": "MORCELA",
-}
 
 
 def depth_finding(name: str, depth: dict[str, Any], report: dict[str, Any]) -> str:
@@ -617,7 +610,7 @@ def _linking_finding(depth: dict[str, Any], report: dict[str, Any]) -> str:
         return ""
     best = max(rows, key=lambda row: float(row["r_cross_validated"]))
     text = (
-        f"Human scores follow those of {best['model']} best by {LINK_NAMES[best['function']]}: "
+        f"Human scores follow those of {best['model']} best by {NAMES[best['function']]}: "
         f"r = {decimal(best['r_cross_validated'], 2)}{interval(best['ci_low'], best['ci_high'])}"
     )
     if best["gain"] is not None:

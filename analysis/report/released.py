@@ -15,10 +15,12 @@ from ..gold.writers import csv_bytes
 REMOVED = "removed.csv"
 REMOVED_COLUMNS = ("trial", "step")
 STUDY = "study.json"
-SCORES = "scores.csv"
-"""Scores of models beside people; absent without models."""
+SCORES, ROSTER, COUNTS = "scores.csv", "models.csv", "counts.csv"
+"""Scores of models beside people, their metadata, and what their scores count; absent without models."""
+HUMAN, PAIRS, SENTENCES = "human.csv", "pairs.jsonl", "sentences.csv"
 DEVIATIONS = "deviations.csv"
 REQUIRED_FILES = ("judgments.csv", "participants.csv", "manifest.json", REMOVED, STUDY)
+OPTIONAL_FILES = (SCORES, ROSTER, COUNTS, HUMAN, PAIRS, SENTENCES, DEVIATIONS)
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,14 @@ class Released:
     scores: pd.DataFrame | None = None
     """``sentence_id`` and one column per model; None without models."""
     sentences: pd.DataFrame | None = None
+    roster: pd.DataFrame | None = None
+    """Metadata of the models, as for :func:`obelus.comparison.in_depth.models.roster`."""
+    counts: pd.DataFrame | None = None
+    """Of each ``model`` and ``sentence_id``: ``logprob``, ``n_tokens`` and ``unigram_logprob``."""
+    human: pd.DataFrame | None = None
+    """``sentence_id``, ``score``, ``n`` and ``sd``."""
+    pairs: pd.DataFrame | None = None
+    """Minimal pairs with the fields of their source."""
     deviations: Sequence[Mapping[str, str]] = ()
     """Rows of ``deviations.csv``; none in releases from before it."""
 
@@ -99,18 +109,29 @@ def read_released(files: Mapping[str, bytes]) -> Released:
         removed,
         manifest,
         study,
-        scores=_scores(files),
-        sentences=_sentences(files),
+        scores=_numbers(files, SCORES),
+        sentences=_table(files[SENTENCES]) if SENTENCES in files else None,
+        roster=_numbers(files, ROSTER),
+        counts=_numbers(files, COUNTS),
+        human=_numbers(files, HUMAN),
+        pairs=_records(files, PAIRS),
         deviations=_deviations(files),
     )
 
 
-def _scores(files: Mapping[str, bytes]) -> pd.DataFrame | None:
-    return pd.read_csv(io.BytesIO(files[SCORES]), dtype={"sentence_id": str}) if SCORES in files else None
+def _numbers(files: Mapping[str, bytes], name: str) -> pd.DataFrame | None:
+    """Read a table whose columns are numbers, apart from names; None where it is absent."""
+    if name not in files:
+        return None
+    names = dict.fromkeys(("sentence_id", "model", "name", "method", "family", "seed", "corpus"), str)
+    return pd.read_csv(io.BytesIO(files[name]), dtype=names, keep_default_na=False, na_values=[""])
 
 
-def _sentences(files: Mapping[str, bytes]) -> pd.DataFrame | None:
-    return _table(files["sentences.csv"]) if "sentences.csv" in files else None
+def _records(files: Mapping[str, bytes], name: str) -> pd.DataFrame | None:
+    """Read a table of JSON lines; None where it is absent or empty."""
+    lines = files.get(name, b"").decode().split("\n")
+    records = [json.loads(line) for line in lines if line]
+    return pd.DataFrame(records) if records else None
 
 
 def _deviations(files: Mapping[str, bytes]) -> list[dict[str, str]]:

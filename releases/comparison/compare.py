@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 
-from analysis.comparison.ceilings.responses import counted_judgments
+from analysis.comparison.ceilings.responses import compared_judgments
 from analysis.comparison.criteria import DELTAS
 from analysis.comparison.in_depth.report import depth_document
 from analysis.comparison.pairs import PairTable, pair_table
@@ -119,7 +119,7 @@ def compare(comparison: Comparison) -> dict[str, Any]:
     conventions: dict[str, Any] = {
         "signs": options.signs,
         "deltas": options.deltas,
-        "judgments": _judgments(release),
+        "judgments": compared_judgments(release_table(release, "judgments.csv")),
         "seed": options.seed,
     }
     document = comparison_document(table, **conventions)
@@ -173,13 +173,6 @@ def largest_differences(table: PairTable, sentences: pd.DataFrame) -> dict[str, 
         )
         disagreements[model] = rows.to_dict("records")
     return disagreements
-
-
-def _judgments(release: Release) -> pd.DataFrame:
-    """Return the counted judgments by participant, for the human ceiling."""
-    frame = counted_judgments(release_table(release, "judgments.csv"))
-    answered = frame["value"].notna() & (frame["sentence_id"] != "")
-    return frame[answered].reset_index(drop=True)
 
 
 PAIRS, BOTH = "pairs", "pairs, participants"

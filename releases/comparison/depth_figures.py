@@ -10,6 +10,8 @@ from analysis.errors import NotEnoughData
 from analysis.figures.charts.models.adc_curve import adc_curve_figure
 from analysis.figures.charts.models.correlations import correlation_figure
 from analysis.figures.charts.models.learning_curves import learning_figure, learning_frame
+from analysis.figures.charts.models.linking import linking_figure
+from analysis.figures.charts.models.surprisal import surprisal_figure
 from analysis.figures.charts.models.wright_map import wright_figure, wright_frame
 from analysis.figures.theme import CHANCE, CONSTANT, PEOPLE
 from releases.models import Comparison
@@ -59,6 +61,16 @@ def draw_learning(comparison: Comparison) -> alt.LayerChart:
     return learning_figure(learning_frame(frame), note=_note(comparison))
 
 
+def draw_linking(comparison: Comparison) -> alt.LayerChart:
+    """Draw how human scores of other items follow each function of each model."""
+    return linking_figure(comparison.report["depth"]["linking"], note=_note(comparison))
+
+
+def draw_surprisal(comparison: Comparison) -> alt.LayerChart:
+    """Draw the estimates of ratings modelled by surprisal."""
+    return surprisal_figure(comparison.report["depth"]["surprisal"], note=_note(comparison))
+
+
 def draw_wright_map(comparison: Comparison) -> alt.LayerChart:
     """Draw abilities of participants and models beside difficulties of pairs."""
     scale = comparison.report["depth"]["abilities"]
@@ -84,6 +96,8 @@ def learning_points(curves: list[dict[str, Any]]) -> pd.DataFrame:
 DEPTH_FIGURES: dict[str, Callable[[Comparison], alt.LayerChart]] = {
     "correlations": draw_deltas,
     "paradigm-correlations": draw_paradigms,
+    "linking-functions": draw_linking,
+    "ratings-by-surprisal": draw_surprisal,
     "wright-map": draw_wright_map,
     "learning-curves": draw_learning,
 }

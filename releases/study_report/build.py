@@ -24,18 +24,31 @@ from analysis.gold.writers import csv_bytes, json_bytes
 from analysis.report.content import Figure
 from analysis.report.document import FIGURES, Report, assemble_report
 from analysis.report.numbers import numbers_bytes, report_numbers
-from analysis.report.released import REMOVED, SCORES, STUDY, Released, read_released, removed_bytes
+from analysis.report.released import (
+    COUNTS,
+    REMOVED,
+    ROSTER,
+    SCORES,
+    STUDY,
+    Released,
+    read_released,
+    removed_bytes,
+)
+from analysis.report.sections.models import model_figures
 from analysis.report.typeset import MAX_FIGURE_HEIGHT, PAGE_WIDTH, needs_fonts, typst_source
 from analysis.text import no_formula
 from experiments.models import Experiment
+from releases.comparison.compare import count_table
 from releases.gold.build import build_release, rename_ids
 from releases.gold.describe import file_manifest
 from releases.gold.options import Options, ReportOptions
 from releases.gold.plans import find_plan, judgments_for
 from releases.gold.storage import MANIFEST, Files, checksum
 from releases.gold.study_facts import study_facts
-from releases.material_frames import score_frame
+from releases.material_frames import score_table
+from releases.models import ScoringRun
 from releases.reports.study_figures import study_evidence
+from releases.scoring.training_metadata import run_roster
 from releases.study_report.replication import package
 
 FORMAT = "obelus-report/1"
@@ -74,22 +87,22 @@ def build_report(
     if isinstance(options, ReportOptions) and options.sesoi is not None:
         check_sesoi(options.sesoi, study.task)
     notify = progress or (lambda step, total, message: None)
-    steps = 10
+    steps = 13
     notify(0, steps, "building the release")
     release = dict(build_release(study, options).files)
     facts = study_facts(study, options.round_number)
     data = {**release, REMOVED: _verdicts(study, options), STUDY: json_bytes(facts), **_scores(study)}
     released = read_released(data)
     numbers = report_numbers(released, progress=lambda step, _, name: notify(1 + step, steps, name))
-    notify(7, steps, "drawing")
+    notify(10, steps, "drawing")
     figures, charts = _charts(study, options, numbers)
     report = assemble_report(released, numbers, figures)
     files = {HTML: html_report(report, charts), NUMBERS: numbers_bytes(numbers)}
-    notify(8, steps, "setting the pages")
+    notify(11, steps, "setting the pages")
     if has_pdf:
         files[PDF] = pdf_report(report, charts)
     files[PACKAGE] = package(f"{study.slug}-replication", data, numbers_bytes(numbers), reports=dict(files))
-    notify(9, steps, "storing")
+    notify(12, steps, "storing")
     return BuiltReport({**files, MANIFEST: json_bytes(_manifest(released, files))}, numbers)
 
 
@@ -128,13 +141,17 @@ def pdf_report(report: Report, charts: dict[str, Any]) -> bytes:
 
 
 def _scores(study: Experiment) -> dict[str, bytes]:
-    """Scores of models, for the interactions of a factorial study; none elsewhere."""
-    has_factors = study.materials is not None and study.materials.factors
-    scores = score_frame(study) if has_factors else None
-    if scores is None:
+    """Scores of the finished runs on the study's sentences, their metadata and counts; none without runs."""
+    runs = list(ScoringRun.objects.of_study(study).done().order_by("pk"))
+    if study.materials_id is None or not runs:
         return {}
+    scores, counts = score_table(runs), count_table(runs)
+    models = run_roster(runs, [str(name) for name in scores.columns[1:]])
     scores = scores.rename(columns=no_formula)  # names of models
-    return {SCORES: csv_bytes(scores, tuple(map(str, scores.columns)))}
+    models[["model", "name"]] = models[["model", "name"]].map(no_formula)
+    counts["model"] = counts["model"].map(no_formula)
+    tables = {SCORES: scores, ROSTER: models, COUNTS: counts}
+    return {name: csv_bytes(table, tuple(map(str, table.columns))) for name, table in tables.items()}
 
 
 def _verdicts(study: Experiment, options: Options) -> bytes:
@@ -170,11 +187,12 @@ def _charts(
         evidence = replace(evidence, by=numbers["by"], effects=numbers["effects"])
     if "refused" not in numbers["power"]:
         evidence = replace(evidence, replication=numbers["power"])
-    drawable = {drawing.name: drawing for drawing in analysis.figures.applicable(evidence, about="study")[0]}
+    drawable = {drawing.name: evidence for drawing in analysis.figures.applicable(evidence, about="study")[0]}
+    drawable |= dict.fromkeys(model_figures(numbers), replace(evidence, report=numbers.get("models")))
     figures, charts = [], {}
     plugins = [plugin.name for plugin in analysis.figures.FIGURES.plugins()]  # after the built-in ones
-    for drawing in (drawable[name] for name in (*FIGURES, *plugins) if name in drawable):
-        parts = analysis.figures.row_parts(analysis.figures.draw(drawing.name, evidence))
+    for drawing in (analysis.figures.find_figure(name) for name in (*FIGURES, *plugins) if name in drawable):
+        parts = analysis.figures.row_parts(analysis.figures.draw(drawing.name, drawable[drawing.name]))
         for number, chart in enumerate(parts, start=1):
             beside = f", part {number} of {len(parts)}" if len(parts) > 1 else ""
             shows = f"{drawing.title}{beside}. {drawing.shows}."

@@ -83,7 +83,10 @@ def package(folder: str, data: Files, expected: bytes, *, reports: Files) -> byt
 
 @cache
 def sources() -> tuple[tuple[str, bytes], ...]:
-    """Source of the modules that the program imports, with the ``__init__`` of their packages."""
+    """Source of the modules that the program imports, and the docstring of packages around them.
+
+    The ``__init__`` of a package may import what the program does not need, as that of the scorers does.
+    """
     modules: dict[str, Path] = {}
     pending = [ENTRY]
     while pending:
@@ -92,11 +95,13 @@ def sources() -> tuple[tuple[str, bytes], ...]:
         if path is None or name in modules:
             continue
         modules[name] = path
-        pending += [*_find_imports(path), *_parents(name)]
-    return tuple(
-        (str(path.relative_to(ROOT)).replace("\\", "/"), path.read_bytes())
-        for path in sorted(modules.values())
-    )
+        pending += _find_imports(name, path)
+    files = {path: path.read_bytes() for path in modules.values()}
+    for parent in {parent for name in modules for parent in _parents(name)} - set(modules):
+        if path := _path(parent):
+            text = ast.get_docstring(ast.parse(path.read_bytes())) or ""
+            files[path] = f'"""{text}"""\n'.encode()
+    return tuple((str(path.relative_to(ROOT)).replace("\\", "/"), files[path]) for path in sorted(files))
 
 
 def _path(name: str) -> Path | None:
@@ -112,10 +117,14 @@ def _parents(name: str) -> list[str]:
     return [".".join(parts[:length]) for length in range(1, len(parts))]
 
 
-def _find_imports(path: Path) -> Iterator[str]:
+def _find_imports(name: str, path: Path) -> Iterator[str]:
+    """Names of what a module imports, and of what it takes from there, which may be modules too."""
+    package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
     for node in ast.walk(ast.parse(path.read_bytes())):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        if isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*above, *([node.module] if node.module else [])])
+            yield module
+            yield from (f"{module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

@@ -41,6 +41,13 @@ def counted_judgments(judgments: pd.DataFrame) -> pd.DataFrame:
     return judgments[is_counted]
 
 
+def compared_judgments(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Return the counted judgments with a value and a sentence, for ceilings and models of ratings."""
+    counted = counted_judgments(judgments)
+    has_both = counted["value"].notna() & (counted["sentence_id"].astype(str) != "")
+    return counted[has_both].reset_index(drop=True)
+
+
 def counted_task(judgments: pd.DataFrame) -> str:
     """Return the task of which rows are counted: ratings, else forced choices, else yes-no.
 

@@ -24,6 +24,15 @@ from ..pairs import PairTable
 
 COUNTS = ("logprob", "n_tokens", "unigram_logprob")
 FITTED = "morcela"
+NAMES = {
+    "lp": "log probability",
+    "meanlp": "mean log probability",
+    "penlp": "PenLP",
+    "slor": "SLOR",
+    "morcela_length": "MORCELA with the length term alone",
+    "morcela_unigram": "MORCELA with the unigram term alone",
+    "morcela": "MORCELA",
+}
 FORMULAS = {
     "lp": "log p",
     "meanlp": "log p / tokens",

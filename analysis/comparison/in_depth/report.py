@@ -133,7 +133,8 @@ def _conventions(table: PairTable, *, signs: Signs, seed: int) -> dict[str, Any]
         "clusters": cluster_basis(table.pairs),
         "intervals": "95 %, jackknife of r over clusters, of differences clusters as units; t on "
         f"clusters - 1; none below {FEWEST_CLUSTERS} clusters",
-        "tests": "models exchanged in whole clusters, 10000 times; Holm within a criterion; the least p of n "
+        "tests": "models exchanged in whole clusters, each way (above 13 clusters that differ 10000 ways at "
+        "random); Holm within a criterion; the least p of n "
         "clusters that differ is 2 / 2^n",
         "ceilings": f"root of split-half reliability, Spearman-Brown, {SPLITS} splits within list",
         "curves": f"grid to δ = {DELTA_MAX:g}; chance: {CURVE_PERMUTATIONS} permutations of a model's scores",

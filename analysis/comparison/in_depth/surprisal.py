@@ -35,8 +35,9 @@ REASONS = {
 }
 """What each status of a row means; ``ok`` needs no sentence."""
 LACKING = {
-    "frequency": "Without frequency: the unigram probabilities of this model are not known.",
-    "order": "Without trial order: the judgments have no place of the trial in its session.",
+    "length": "Without length: all rated sentences have the same number of tokens.",
+    "frequency": "Without frequency: the unigram probabilities of this model are not known, or do not vary.",
+    "order": "Without trial order: the judgments have no place of the trial in its session, or all the same.",
 }
 COLLINEAR = 10.0  # variance inflation above which a slope is told apart from the other predictors' poorly
 

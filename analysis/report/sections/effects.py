@@ -40,6 +40,10 @@ ANALYSES = {
 }
 MAX_METHODS = 3
 """Largest number of methods of one analysis that a note lists."""
+NO_INTERACTION_POWER = (
+    "a replication is planned for contrasts of acceptable and unacceptable sentences, and there is none. The "
+    "power of an interaction of a planned 2×2 design is on the page Power."
+)
 OUTCOMES = {"converges": "✓", "reversed": "reversed", "null": "null", "not_estimable": NONE}
 
 
@@ -49,10 +53,11 @@ def effects_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> tuple
     title = "Contrasts: five analyses"
     factorial = [*_interactions(numbers), *_within(effects)]
     if not effects.get("analyses"):
-        why = (
-            effects.get("refused")
-            or left_out_sentence(effects)
-            or "no contrast of acceptable and unacceptable sentences was judged."
+        has_scores = bool(factorial) or not left_out_sentence(effects)
+        why = effects.get("refused") or (
+            "no contrast of acceptable and unacceptable sentences was judged."
+            if has_scores
+            else left_out_sentence(effects)
         )
         return Section("effects", title, [Paragraph(f"Not estimable: {why}"), *factorial]), []
     table = _contrasts(effects, numbers)
@@ -72,7 +77,8 @@ def effects_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> tuple
             for row in effects["rates"]
         ],
         note=f"Criterion: {effects['conventions']['criterion']}. "
-        "Rate: share of the estimable contrasts that converge; Wilson interval.",
+        "Rate: share of the estimable contrasts that converge; Wilson interval, as if they were a random "
+        "sample of independent contrasts.",
     )
     sentences = [effects_sentence(numbers), left_out_sentence(effects)]
     blocks: list[Block] = [Paragraph(text) for text in sentences if text]
@@ -95,9 +101,18 @@ def times_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> Section
     if not times.get("timed"):
         return None
     dropped = times["dropped"]
+    is_choice = numbers["task"] == "forced_choice"
     conditions = Table(
-        "Response times by condition, in milliseconds",
-        ("Condition", "Trials", "Geometric mean", "95 % CI", "Shift", "Lognormal mean", "Median"),
+        f"Response times by {'the sentence chosen' if is_choice else 'condition'}, in milliseconds",
+        (
+            "Chosen" if is_choice else "Condition",
+            "Trials",
+            "Geometric mean",
+            "95 % CI",
+            "Shift",
+            "Lognormal mean",
+            "Median",
+        ),
         [
             (
                 readable(row["condition"]) or "all",
@@ -132,11 +147,13 @@ def times_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> Section
             for row in times["contrasts"]
         ],
         note="Unacceptable over acceptable where sentences have an expected status. "
-        f"{times['conventions']['ratio']}. Mixed model: {times['conventions']['mixed']}.",
+        f"Ratio: {times['conventions']['ratio']}. Mixed model: {times['conventions']['mixed']}.",
     )
     text = (
         f"Outliers: {times['rule']}; {count(dropped['n'])} of {plural(times['timed'], 'response time')} "
         f"of {plural(len(dropped['participants']), 'participant')} left out."
+        if dropped["n"]
+        else f"None of {plural(times['timed'], 'response time')} was left out (outliers: {times['rule']})."
     )
     selected = [figure for figure in figures if figure.name == "condition-times"]
     last: list[Block] = [ratios] if ratios.rows else [Paragraph(times["reason"])]
@@ -148,7 +165,9 @@ def power_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> Section
     power = numbers["power"]
     title = "Power of a replication"
     if "refused" in power:
-        return Section("power", title, [Paragraph(f"Not estimable: {power['refused']}")])
+        has_interaction = bool(numbers["effects"].get("interactions")) and not numbers["effects"]["analyses"]
+        why = NO_INTERACTION_POWER if has_interaction else power["refused"]
+        return Section("power", title, [Paragraph(f"Not estimable: {why}")])
     enough = next((row["n"] for row in power["sizes"] if row["share_powered"] >= 0.8), None)
     text = (
         f"With {plural(enough, 'participant')}, at least four in five contrasts would reach a power of .8"
@@ -209,7 +228,7 @@ def _contrasts(effects: dict[str, Any], numbers: dict[str, Any]) -> Table:
     measure = "Share" if is_choice else "Difference"
     p_corrected = f"p ({CORRECTION_NAMES[effects['correction']]})"
     head = (
-        *("Contrast", measure, "95 % CI", "d_z", "p", p_corrected, "BF₁₀", "p (mixed)"),
+        *("Contrast", "n", measure, "95 % CI", "d_z", "p", p_corrected, "BF₁₀", "p (mixed)"),
         *(["Random effects"] if _has_structures(effects) else []),
         "Holds in",
     )
@@ -220,7 +239,8 @@ def _contrasts(effects: dict[str, Any], numbers: dict[str, Any]) -> Table:
         else f"Difference: acceptable minus unacceptable ({unit})"
     )
     note = (
-        f"{text}. p: over these items only; two-tailed, {_methods(effects, 'two_tailed')}. "
+        f"n: participants × items. {text}. "
+        f"p: over these items only; two-tailed, {_methods(effects, 'two_tailed')}. "
         f"BF₁₀: {_methods(effects, 'bayes_factor')}. "
         f"Mixed: over participants and items, {_methods(effects, 'mixed_model')}. "
         f"d_z: {effects['conventions']['d_z']}. "
@@ -249,6 +269,7 @@ def _contrast(
     holds = sum(row["outcome"] == "converges" for row in rows.values())
     return (
         readable(effect[by]) or "all",
+        f"{effect['n_participants']} × {effect['n_items']}",
         size,
         interval,
         decimal(effect.get("d_z"), 2),
@@ -311,7 +332,11 @@ def _within(effects: dict[str, Any]) -> list[Block]:
         *("Contrast", "Conditions", "n", "F (df)", "p", "ε", "p (corrected)"),
         *("p (sphericity)", "p (normality)"),
     )
-    note = f"{effects['conventions']['within'].capitalize()}." if rows else ""
+    note = (
+        f"{effects['conventions']['within'][0].upper()}{effects['conventions']['within'][1:]}."
+        if rows
+        else ""
+    )
     return [Table("Conditions within participants", head, rows, note=note)] if rows else []
 
 

@@ -134,7 +134,7 @@ def reliability_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> S
             rows.append((form["form"], decimal(form["value"]), *blank, f"{of}{interval}"))
     left = [row for row in reliability["coefficients"] if row["value"] is None]
     reasons = sorted({row["reason"] for row in left if row["reason"]})
-    note = f"Not estimable here: {'; '.join(reasons)}." if reasons else ""
+    note = f"Measures without a value: {'; '.join(reasons)}." if reasons else ""
     halves = [
         (
             f"Means by {row['unit']}",
@@ -195,7 +195,7 @@ def _scale_use(reliability: dict[str, Any]) -> list[Block]:
             Paragraph(
                 f"From the first to the last trial ratings changed by {decimal(drift['estimate'], 2)} "
                 f"({drift['transform']}; 95 % CI {format_interval(drift['ci_low'], drift['ci_high'])}, "
-                f"p {p_value(drift['p'])}; linear mixed model with {drift['structure']})"
+                f"p {_equals(drift['p'])}; linear mixed model with {drift['structure']})"
                 + (f"; the SD of participants' changes was {decimal(spread, 2)}" if spread else "")
                 + "."
             )
@@ -203,6 +203,11 @@ def _scale_use(reliability: dict[str, Any]) -> list[Block]:
     elif drift["status"] not in ("no_ratings", "no_position"):
         blocks.append(Paragraph(f"Drift of ratings is not estimable. {REASONS[drift['status']]}"))
     return blocks
+
+
+def _equals(number: float | None) -> str:
+    written = p_value(number)
+    return written if written.startswith("<") else f"= {written}"
 
 
 def _agreement_row(name: str, block: dict[str, Any]) -> tuple[str, ...]:

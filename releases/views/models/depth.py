@@ -7,9 +7,9 @@ from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
 from analysis.comparison.in_depth import abilities, surprisal
-from analysis.comparison.in_depth.linking import FORMULAS, REASONS
+from analysis.comparison.in_depth.linking import FORMULAS, NAMES, REASONS
 from analysis.comparison.in_depth.surprisal import COLLINEAR, LACKING, TERMS
-from analysis.report.page_findings import LINK_NAMES, depth_finding
+from analysis.report.page_findings import depth_finding
 from experiments.models import Experiment
 from releases.comparison.compare import list_comparisons
 from releases.models import Comparison
@@ -39,6 +39,22 @@ FIGURES = {
             "recalibrated",
             "The same after models are put on people's scale; areas are below.",
             "The ADC after recalibration.",
+            False,
+        ),
+    ),
+    "linking": (
+        (
+            "linking-functions",
+            "Correlations of the functions below with human scores, with their intervals.",
+            "Linking functions.",
+            False,
+        ),
+    ),
+    "surprisal": (
+        (
+            "ratings-by-surprisal",
+            "The estimates of the models below, with their intervals.",
+            "Ratings by surprisal.",
             False,
         ),
     ),
@@ -134,6 +150,8 @@ def _figures(study: Experiment, comparison: Comparison, name: str) -> list[Figur
         "paradigm-correlations": len(depth["correlations"]["accuracies"]) > 2,
         "curves": bool(depth["curves"]["curves"]),
         "recalibrated": bool(depth["curves"]["curves"]),
+        "linking-functions": any(row["r_cross_validated"] is not None for row in depth.get("linking", [])),
+        "ratings-by-surprisal": any(row["terms"] for row in depth.get("surprisal", [])),
         "wright-map": bool((depth.get("abilities") or {}).get("items")),
         "learning-curves": bool(depth["learning"]),
     }
@@ -221,7 +239,7 @@ def _tests(comparison: Comparison, depth: dict[str, Any]) -> dict[str, Any]:
 def _linking(comparison: Comparison, depth: dict[str, Any]) -> dict[str, Any]:
     grouped: dict[str, list[dict[str, Any]]] = {}
     for row in depth.get("linking", []):
-        about = {"title": LINK_NAMES[row["function"]], "formula": FORMULAS[row["function"]]}
+        about = {"title": NAMES[row["function"]], "formula": FORMULAS[row["function"]]}
         grouped.setdefault(row["model"], []).append({**row, **about})
     models = [
         {

@@ -268,7 +268,7 @@ def test_the_best_of_several_models_has_the_interval_of_all_together(study):
         # six clusters: qt(.9875, 5) / qt(.975, 5) = 3.1634 / 2.5706
         widths = [np.diff(np.arctanh(ends))[0] for ends in (together, plain)]
         assert widths[0] / widths[1] == pytest.approx(3.1634 / 2.5706, abs=1e-3)
-    assert "95 % CI for all 2 models together" in comparison_finding(report)
+    assert "95 % CI for both models together" in comparison_finding(report)
     single = compare_report(human, pairs, scores[["sentence_id", "near"]])
     assert single["models"][0]["intervals"]["simultaneous"] is None
     assert "together" not in comparison_finding(single)

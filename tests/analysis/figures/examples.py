@@ -114,6 +114,30 @@ def pair_choices(seed: int = 0) -> pd.DataFrame:
     return pd.DataFrame(names).assign(item=lambda rows: rows["pair_id"], value=value, task="forced_choice")
 
 
+def rated_models(seed: int = 0) -> dict[str, pd.DataFrame]:
+    """Give people's scores, eight clusters of pairs, one model's measures, and ratings of every sentence."""
+    rng = np.random.default_rng(seed)
+    good, bad = [f"g{i}" for i in range(24)], [f"b{i}" for i in range(24)]
+    pairs = pd.DataFrame({
+        "pair_id": [f"p{i}" for i in range(24)], "good_id": good, "bad_id": bad,
+        "paradigm": [f"paradigm {i % 8}" for i in range(24)], "phenomenon": [f"f{i % 8}" for i in range(24)],
+    })  # fmt: skip
+    tokens, score = rng.integers(5, 12, 48), np.repeat([0.6, -0.6], 24) + rng.normal(0, 0.3, 48)
+    lp = -tokens * (3 - 0.5 * score + rng.normal(0, 0.2, 48))
+    scores = pd.DataFrame({
+        "sentence_id": good + bad, "near:lp": lp, "near:meanlp": lp / tokens,
+        "near:slor": (lp + tokens * rng.uniform(6, 8, 48)) / tokens,
+    })  # fmt: skip
+    person, sentence = (axis.ravel() for axis in np.indices((PEOPLE, 48)))
+    judgments = pd.DataFrame({
+        "participant": [f"q{k}" for k in person], "sentence_id": [(good + bad)[k] for k in sentence],
+        "item": [f"i{k % 24}" for k in sentence], "task": "slider", "position": rng.permutation(len(person)),
+        "value": 50 + 20 * score[sentence] + rng.normal(0, 8, len(person)),
+    })  # fmt: skip
+    human = pd.DataFrame({"sentence_id": good + bad, "score": score, "n": PEOPLE, "sd": 0.5})
+    return {"human": human, "pairs": pairs, "scores": scores, "judgments": judgments}
+
+
 def learning() -> pd.DataFrame:
     """Give accuracies of models of four sizes on two phenomena."""
     rows = [

@@ -43,6 +43,7 @@ def evidences():
             judgments=examples.ratings(), sequential=sequential_report(examples.ratings(), least=5)
         ),
         "models": Evidence(**examples.models(), learning=examples.learning(), basis="Release 1."),
+        "rated": Evidence(**examples.rated_models(), basis="Release 1."),
         "abilities": Evidence(**examples.models(), judgments=examples.pair_choices(), basis="Release 1."),
     }
 

@@ -256,13 +256,13 @@ def test_the_report_of_a_factorial_study_gives_its_interactions(shared_data):
     study = Experiment.objects.get(slug="islands")
     html = build_report(study, Options(), has_pdf=False).files["report.html"].decode()
     words = " ".join(unescape(re.sub(r"<[^>]+>", " ", html)).split())
-    finding = "differences of the 2×2 designs were 1.05 [0.74, 1.37] (adj), 0.98 [0.74, 1.21] (np)"
+    finding = "differences of the 2×2 designs were 1.05 z [0.74, 1.37] (adj), 0.98 z [0.74, 1.21] (np)"
     assert words.count(finding) == 2
     slopes = "structure, distance, structure:distance"
     assert f"(slopes by participant ({slopes}), without correlations: 3;" in words
     assert "all 4 differed from 0 after Holm's correction" in words
     assert "adj non × matrix 1.05 [0.90, 1.20] 1.05 [0.74, 1.37]" in words
-    assert "Not estimable: no participant judged both sides of a contrast." in words
+    assert "Not estimable: a replication is planned for contrasts of acceptable and unacceptable" in words
     assert "142 participants rated sentences on a scale from 1 to 7" in words
 
 

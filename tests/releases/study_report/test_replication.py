@@ -30,6 +30,7 @@ def test_the_package_gives_the_numbers_and_a_changed_judgment_is_named(tmp_path,
     study = judged_study(people=7)
     add_sitting(study, "careless", catch=False)
     report = build_report(study, Options("catch_failed,flagged", "4/5"), has_pdf=False)
+    assert "models" not in report.numbers  # without scores
     folder = unpacked(report.files["replication.zip"], tmp_path)
     assert main(folder) == 0
     assert "All numbers match the report" in capsys.readouterr().out
@@ -93,5 +94,5 @@ def test_a_plan_that_reads_unpublished_evidence_can_be_counted_again(tmp_path):
 def test_a_report_without_any_estimable_contrast_is_still_built(tmp_path):
     study = judged_study("alone", people=1)
     report = build_report(study, Options())
-    assert "Not estimable" in report.files["report.html"].decode()
+    assert "Measures without a value" in report.files["report.html"].decode()
     assert main(unpacked(report.files["replication.zip"], tmp_path)) == 0

@@ -1,0 +1,161 @@
+"""Report section on language models beside participants: criteria, linking functions and surprisal."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...comparison.in_depth import linking, surprisal
+from ..content import Block, Figure, Paragraph, Section, Subheading, Table
+from ..model_findings import linking_sentences, models_sentences, surprisal_sentences
+from ..wording import NONE, count, decimal, format_interval, p_value, share
+from .results import MAX_INLINE_ROWS
+
+MODEL_FIGURES = ("leaderboard", "linking-functions", "ratings-by-surprisal")
+"""Figures of the section, in its order."""
+
+
+def model_figures(numbers: dict[str, Any]) -> list[str]:
+    """Return the names of the figures that the numbers of models suffice for."""
+    models = numbers.get("models") or {"refused": ""}
+    if "refused" in models:
+        return []
+    depth = models["depth"]
+    applies = (
+        any(row["blimp"] is not None for row in models["models"]),
+        any(row["r_cross_validated"] is not None for row in depth["linking"]),
+        any(row["terms"] for row in depth["surprisal"]),
+    )
+    return [name for name, is_drawn in zip(MODEL_FIGURES, applies, strict=True) if is_drawn]
+
+
+def models_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> Section | None:
+    """Build the section on models; none for a study without scores."""
+    models = numbers.get("models")
+    if models is None:
+        return None
+    if "refused" in models:
+        return Section("models", "Language models", [Paragraph(f"Not estimable: {models['refused']}")])
+    drawn = {name: [figure for figure in figures if figure.name == name] for name in MODEL_FIGURES}
+    depth = models["depth"]
+    blocks: list[Block] = [
+        Paragraph(models_sentences(numbers)),
+        _criteria(models),
+        *drawn["leaderboard"],
+        Subheading("Linking functions"),
+        Paragraph(linking_sentences(models)),
+        *_linking(depth["linking"]),
+        *drawn["linking-functions"],
+    ]
+    if any(row["status"] != "no_ratings" for row in depth["surprisal"]):
+        blocks += [
+            Subheading("Ratings by surprisal"),
+            Paragraph(surprisal_sentences(models)),
+            *_surprisal(depth["surprisal"]),
+            *drawn["ratings-by-surprisal"],
+        ]
+    return Section("models", "Language models", blocks)
+
+
+def _criteria(models: dict[str, Any]) -> Table:
+    deltas = list(models["models"][0]["adc"])
+    shown = min(deltas, key=float)
+    rows = [
+        (
+            row["model"],
+            count(row["pairs"]),
+            share(row["blimp"]),
+            _ends(row["intervals"]["blimp"], percent=True),
+            decimal(row["adc"][shown]),
+            _ends(row["intervals"]["adc"][shown]),
+            decimal(row["pearson_r"], 2),
+            _ends(row["intervals"]["pearson_r"]),
+        )
+        for row in models["models"]
+    ]
+    constant, ceiling = models["baselines"]["constant"], models["baselines"]["human_ceiling"]
+    if constant["adc"][shown] is not None:
+        adc = decimal(constant["adc"][shown])
+        rows.append(("Constant difference", NONE, NONE, NONE, adc, NONE, NONE, NONE))
+    if ceiling is not None:
+        ends, r = ceiling["intervals"], (ceiling["correlation"] or {}).get("sample")
+        adc, adc_ends = decimal(ceiling["adc"].get(shown)), _ends(ends["adc"].get(shown))
+        sample = ("Another sample of participants", NONE, NONE, NONE)
+        rows.append((*sample, adc, adc_ends, decimal(r, 2), _ends(ends["sample"])))
+    return Table(
+        "Models beside participants",
+        ("", "Pairs", "Accuracy", "95 % CI", f"ADC, δ = {shown}", "95 % CI", "r", "95 % CI"),
+        rows,
+        note="Accuracy: share of pairs in which the expected member has the higher score. ADC: share of "
+        "pairs whose difference has participants' sign and is within δ of theirs (in standard deviations). "
+        f"r: of differences with participants'. Intervals: {models['conventions']['intervals']}. Constant "
+        "difference: participants' median difference for every pair.",
+    )
+
+
+def _linking(rows: Sequence[dict[str, Any]]) -> list[Block]:
+    shown = [row for row in rows if row["r_cross_validated"] is not None]
+    if not shown:
+        return []
+    models = list(dict.fromkeys(row["model"] for row in shown))
+    if len(shown) > MAX_INLINE_ROWS:  # the measure that fits nothing and the one that fits all, of each model
+        shown = [row for row in shown if row["function"] in ("slor", linking.FITTED)]
+    table = Table(
+        "Human scores by functions of models' log probabilities",
+        ("Function", "Sentences", "Items", "r, other items", "95 % CI", "Above SLOR", "β", "γ"),
+        [
+            (
+                linking.NAMES[row["function"]] + (f", {row['model']}" if len(models) > 1 else ""),
+                count(row["n"]),
+                count(row["items"]),
+                decimal(row["r_cross_validated"], 2),
+                format_interval(row["ci_low"], row["ci_high"]),
+                _with_ends(row, "gain"),
+                _with_ends(row, "beta"),
+                _with_ends(row, "gamma"),
+            )
+            for row in shown
+        ],
+        note="r: of the scores of each item with the function fitted to the other items; brackets: 95 % "
+        "intervals over clusters of pairs (jackknife; Fieller's for β and γ).",
+    )
+    return [table]
+
+
+def _surprisal(rows: Sequence[dict[str, Any]]) -> list[Block]:
+    fitted = [row for row in rows if row["terms"]]
+    if not fitted:
+        return []
+    shown = [(row, term) for row in fitted for term in row["terms"] if term["term"] != "intercept"]
+    if len(shown) > MAX_INLINE_ROWS:
+        shown = [(row, term) for row, term in shown if term["term"] == "surprisal"]
+    table = Table(
+        "Ratings by surprisal",
+        ("Predictor", "1 SD", "Change in z", "95 % CI", "df", "t", "p", "Ratings"),
+        [
+            (
+                term["term"] + (f", {row['model']}" if len(fitted) > 1 else ""),
+                decimal(row["sd"].get(term["term"]), 2),
+                decimal(term["estimate"]),
+                format_interval(term["ci_low"], term["ci_high"]),
+                decimal(term["df"], 1),
+                decimal(term["statistic"], 2),
+                p_value(term["p"]),
+                count(row["n"]),
+            )
+            for row, term in shown
+        ],
+        note="; ".join(f"{term}: {meaning}" for term, meaning in surprisal.TERMS.items())
+        + ". Random effects: "
+        + "; ".join(dict.fromkeys(row["structure"] for row in fitted))
+        + ". p is not corrected for the number of models.",
+    )
+    return [table]
+
+
+def _with_ends(row: dict[str, Any], name: str) -> str:
+    ends = format_interval(row.get(f"{name}_low"), row.get(f"{name}_high"))
+    return decimal(row[name], 2) if ends == NONE else f"{decimal(row[name], 2)} {ends}"
+
+
+def _ends(ends: Sequence[float] | None, *, percent: bool = False) -> str:
+    low, high = ends or (None, None)
+    return format_interval(low, high, percent=percent)
