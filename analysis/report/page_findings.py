@@ -344,9 +344,12 @@ def times_finding(report: dict[str, Any]) -> str:
             if is_labelled
             else (f"Condition {readable(surest['slow'])} takes", readable(surest["fast"]))
         )
+        low, high = surest["simultaneous"]
+        lead = "Whether response times differ is open: " if low is None or low <= 1 <= high else ""
+        subject = f"{subject[0].lower()}{subject[1:]}" if lead else subject
         return (
-            f"{subject} {decimal(surest['ratio'], 2)} times as long as {other}"
-            f"{_among(interval(*surest['simultaneous']), 'contrasts', n if n > 1 else None)}"
+            f"{lead}{subject} {decimal(surest['ratio'], 2)} times as long as {other}"
+            f"{_among(interval(low, high), 'contrasts', n if n > 1 else None)}"
             f"{f' in {of}' if of else ''}{among if n > 1 else ''}."
         )
     rows = sorted(report["conditions"], key=lambda row: float(row["geometric_mean"]))

@@ -16,6 +16,7 @@ from releases.gold.deviations import deviations_stamp
 from releases.gold.options import ReportOptions
 from releases.gold.plans import find_plan, find_plan_row
 from releases.gold.storage import MANIFEST, read, store
+from releases.models import ScoringRun
 from releases.reports.judgment_cache import data_version
 from releases.study_report.build import FILES, BuiltReport, build_report
 
@@ -91,7 +92,8 @@ def request_report(study: Experiment, options: ReportOptions, *, user: Any = Non
         find_plan(study, options.exclude)
     else:
         options = replace(options, exclude=f"{row.name}@{row.version}")
-    stamp = f"{data_version(study)}-{deviations_stamp(study)}"
+    runs = ScoringRun.objects.of_study(study).done().order_by("pk").values_list("pk", flat=True)
+    stamp = "-".join([data_version(study), deviations_stamp(study), *map(str, runs)])
     arguments = {"experiment": study.pk, "options": options.as_dict(), "stamp": stamp}
     same = Job.objects.filter(experiment=study, kind=STUDY_REPORT, arguments=arguments)
     existing = same.exclude(state=Job.State.FAILED).order_by("-pk").first()

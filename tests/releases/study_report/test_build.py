@@ -23,7 +23,7 @@ from releases.reports.compute import (
 from releases.study_report.build import build_report
 from releases.study_report.request import STUDY_REPORT, request_report
 from tests import cast
-from tests.releases.study import add_sitting, judged_study, ready_release
+from tests.releases.study import add_sitting, judged_study, ready_release, scored
 
 pytestmark = pytest.mark.django_db
 
@@ -196,6 +196,9 @@ def test_the_button_makes_a_report_once_for_the_same_data(ada):
     add_sitting(study, "late")
     ada.post(address, {"rule": "4/5", "ties": "strict"})
     assert Job.objects.filter(kind=STUDY_REPORT).count() == 2
+    scored(study, "bright")
+    ada.post(address, {"rule": "4/5", "ties": "strict"})
+    assert Job.objects.filter(kind=STUDY_REPORT).count() == 3
     nav = ada.get(reverse("study-releases", args=[study.slug])).content.decode()
     assert address in nav
 
