@@ -10,12 +10,18 @@ from ....comparison.in_depth.linking import NAMES
 from ....comparison.in_depth.models import roster
 from ....errors import NotEnoughData
 from ....text import plural
-from ...drawing import Drawing, headed_order, lacks_labels, row_axis
+from ...drawing import Drawing, lacks_labels, row_axis
 from ...evidence import Evidence
 from ...theme import PASSED, caption, layer_charts
 
 STEP = 20
 MOST_DRAWN = 8  # models
+SHORT = NAMES | {
+    "lp": "log p",
+    "meanlp": "log p / tokens",
+    "morcela_length": "MORCELA, β = 1",
+    "morcela_unigram": "MORCELA, γ = 0",
+}
 NO_LOG_PROBABILITIES = "No scores are log probabilities with what the figure needs."
 
 
@@ -28,9 +34,8 @@ def linking_figure(rows: Sequence[dict[str, Any]], *, note: str = "") -> alt.Lay
     models = list(dict.fromkeys(frame["model"]))
     frame = frame[frame["model"].isin(models[:MOST_DRAWN])]
     frame = frame.astype({"r_cross_validated": float, "ci_low": float, "ci_high": float})
-    frame["place"] = frame["function"].map(NAMES) + ("" if len(models) == 1 else ", " + frame["model"])
-    order, headings = headed_order(frame, label="place", group="model")
-    y = row_axis("place", order, headings)
+    frame["place"] = frame["function"].map(SHORT) + ("" if len(models) == 1 else ", " + frame["model"])
+    y = row_axis("place", list(frame["place"]), [])
     x = alt.X("r_cross_validated:Q", title="r of human scores, other items", scale=alt.Scale(zero=False))
     bounded = frame[frame["ci_low"].notna()]
     ends = alt.Chart(bounded).mark_rule(strokeWidth=1.5, color=PASSED).encode(

@@ -9,7 +9,7 @@ import pandas as pd
 from ....comparison.ceilings.responses import UNIT
 from ....comparison.in_depth.surprisal import TERMS
 from ....errors import NotEnoughData
-from ...drawing import NO_JUDGMENTS, Drawing, headed_order, lacks_models, row_axis
+from ...drawing import NO_JUDGMENTS, Drawing, lacks_models, row_axis
 from ...evidence import Evidence
 from ...theme import PASSED, caption, layer_charts
 from .linking import NO_LOG_PROBABILITIES, lacks_measures
@@ -34,15 +34,14 @@ def surprisal_figure(rows: Sequence[dict[str, Any]], *, note: str = "") -> alt.L
     if not len(frame):
         raise NotEnoughData("no ratings could be modelled by surprisal.")
     frame["place"] = frame["term"] + ("" if len(fitted) == 1 else ", " + frame["model"])
-    order, headings = headed_order(frame, label="place", group="term")
-    y = row_axis("place", order, headings)
+    y = row_axis("place", list(frame["place"]), [])
     zero = alt.Chart(pd.DataFrame({"zero": [0.0]})).mark_rule(strokeDash=[4, 4]).encode(x="zero:Q")
     ends = alt.Chart(frame[frame["ci_low"].notna()]).mark_rule(strokeWidth=1.5, color=PASSED).encode(
         x=alt.X("ci_low:Q"), x2="ci_high:Q", y=y
     )  # fmt: skip
     tooltip = [alt.Tooltip("place:N"), alt.Tooltip("estimate:Q", format=".3f")]
     dots = alt.Chart(frame).mark_point(filled=True, size=70, opacity=1, color=PASSED).encode(
-        x=alt.X("estimate:Q", title="change of ratings (z) by one SD"), y=y, tooltip=tooltip
+        x=alt.X("estimate:Q", title="change in z by one SD"), y=y, tooltip=tooltip
     )  # fmt: skip
     n = sorted({f"{row['n']:,} ratings by {row['participants']} participants" for row in fitted})
     title = caption(
