@@ -262,7 +262,7 @@ def conventions(*, draws: int, seed: int, n_min: int, ties: str, interval: str =
         "majority": "strict: more than half of the kept answers, compared as integers",
         "ties": f"{ties}: {tie_words[ties]}; inclusion rules never count a tie as right",
         "n_min": n_min,
-        "items": "items with enough kept answers; forced choice: minimal pairs; yes-no: sentences; "
+        "items": "items with at least n_min kept answers; forced choice: minimal pairs; yes-no: sentences; "
         "ratings: items of which a participant rated both sides",
         "individual_agreement": "mean of item shares (every item counts alike); a phenomenon is the "
         "unweighted mean of its paradigms",

@@ -116,7 +116,10 @@ def conventions_section(released: Released, numbers: dict[str, Any]) -> Section:
             continue
         if conventions:
             rows = [
-                (CONVENTIONS.get(name, readable(name).capitalize()), _IDENTIFIER.sub(" ", str(text)))
+                (
+                    CONVENTIONS.get(name, readable(name).capitalize()),
+                    _IDENTIFIER.sub(" ", str(text).replace("n_min", str(conventions.get("n_min")))),
+                )
                 for name, text in conventions.items()
                 if text not in (None, "") and (part, name) not in ELSEWHERE
             ]
