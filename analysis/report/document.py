@@ -36,6 +36,9 @@ PARTS_WITH_CONVENTIONS = ("agreement", "reliability", "effects", "times", "model
 
 CONVENTIONS = {
     "ac1": "Gwet's AC1",
+    "adc": "ADC",
+    "area_to": "Area under the ADC up to δ",
+    "blimp": "BLiMP criterion",
     "alpha": "Krippendorff's α",
     "cohen_kappa": "Cohen's κ",
     "draws": "Random draws",

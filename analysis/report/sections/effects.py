@@ -388,6 +388,7 @@ def _interactions(numbers: dict[str, Any]) -> list[Block]:
             format_interval(row["mixed"]["ci_low"], row["mixed"]["ci_high"]),
             p_value(row["mixed"]["p"]),
             p_value(row[f"p_{numbers['effects']['correction']}"]),
+            f"{row['participants']['n']} × {row['items']['n']}",
         )
         for row in interactions
     ]
@@ -400,10 +401,11 @@ def _interactions(numbers: dict[str, Any]) -> list[Block]:
         "95 % CI",
         "p",
         f"p ({CORRECTION_NAMES[numbers['effects']['correction']]})",
+        "n",
     )
     note = (
-        "Difference of differences: the cost of the first factor's marked level at the marked level of the "
-        "second, minus its cost at the plain level. By participants: paired t. The mixed model has "
+        "n: participants × items. Difference of differences: the cost of the first factor's marked level at "
+        "the marked level of the second, minus its cost at the plain level. By participants: paired t. The mixed model has "
         f"{structures_in_words([row['mixed'] for row in interactions])} and Satterthwaite degrees of "
         "freedom; p belongs to the mixed model. " + SENTENCES["floor_or_ceiling"]
     )
