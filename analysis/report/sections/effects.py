@@ -405,7 +405,8 @@ def _interactions(numbers: dict[str, Any]) -> list[Block]:
     )
     note = (
         "n: participants × items. Difference of differences: the cost of the first factor's marked level at "
-        "the marked level of the second, minus its cost at the plain level. By participants: paired t. The mixed model has "
+        "the marked level of the second, minus its cost at the plain level. By participants: paired t. The "
+        "mixed model has "
         f"{structures_in_words([row['mixed'] for row in interactions])} and Satterthwaite degrees of "
         "freedom; p belongs to the mixed model. " + SENTENCES["floor_or_ceiling"]
     )
