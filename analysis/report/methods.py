@@ -15,9 +15,9 @@ from .findings import (
     interaction_sentence,
     reliability_sentences,
 )
-from .model_findings import models_sentences
 from .page_findings import NOT_SCALED, scales_sentence
 from .released import Released
+from .sections.models import models_sentences
 from .wording import count, join_list, readable
 
 RULES = {

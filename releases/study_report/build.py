@@ -148,7 +148,8 @@ def _scores(study: Experiment) -> dict[str, bytes]:
     scores, counts = score_table(runs), count_table(runs)
     models = run_roster(runs, [str(name) for name in scores.columns[1:]])
     scores = scores.rename(columns=no_formula)  # names of models
-    models[["model", "name"]] = models[["model", "name"]].map(no_formula)
+    names = ["model", "name", "family", "seed", "corpus"]
+    models[names] = models[names].map(no_formula, na_action="ignore")
     counts["model"] = counts["model"].map(no_formula)
     tables = {SCORES: scores, ROSTER: models, COUNTS: counts}
     return {name: csv_bytes(table, tuple(map(str, table.columns))) for name, table in tables.items()}

@@ -195,7 +195,7 @@ def _scale_use(reliability: dict[str, Any]) -> list[Block]:
             Paragraph(
                 f"From the first to the last trial ratings changed by {decimal(drift['estimate'], 2)} "
                 f"({drift['transform']}; 95 % CI {format_interval(drift['ci_low'], drift['ci_high'])}, "
-                f"p {_equals(drift['p'])}; linear mixed model with {drift['structure']})"
+                f"p {equals(drift['p'])}; linear mixed model with {drift['structure']})"
                 + (f"; the SD of participants' changes was {decimal(spread, 2)}" if spread else "")
                 + "."
             )
@@ -205,7 +205,8 @@ def _scale_use(reliability: dict[str, Any]) -> list[Block]:
     return blocks
 
 
-def _equals(number: float | None) -> str:
+def equals(number: float | None) -> str:
+    """Write a p value after the letter p: ``= .031`` or ``< .001``."""
     written = p_value(number)
     return written if written.startswith("<") else f"= {written}"
 
