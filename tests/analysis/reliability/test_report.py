@@ -101,3 +101,14 @@ def test_coefficients_over_included_paradigms_are_those_of_their_rows_alone():
     for row, row_alone in zip(report["coefficients"], alone["coefficients"], strict=True):
         assert row["value_included"] == row_alone["value"] and row_alone["value_included"] is None
     assert measure(report, "alpha_nominal")["value"] != measure(report, "alpha_nominal")["value_included"]
+
+
+def test_magnitude_estimates_are_no_categories():
+    rows = pd.DataFrame(
+        [(p, i, 100.0 * 2**i + p % 2) for p in range(4) for i in range(12)],
+        columns=["participant", "item", "value"],
+    ).assign(task="magnitude_estimation")
+    values = {row["measure"]: row["value"] for row in reliability_report(rows, groups=0)["coefficients"]}
+    assert [name for name, value in values.items() if value is not None] == [
+        "alpha_ordinal", "alpha_interval", "alpha_ratio", "cohen_kappa_quadratic",
+    ]  # fmt: skip

@@ -6,6 +6,7 @@ import pandas as pd
 from analysis.effects.report import effects_report
 from analysis.report.findings import effects_sentence, joint_cost_sentence
 from analysis.report.sections.effects import effects_section
+from tests.analysis.figures import examples
 
 
 def choices(n_paradigms: int = 4) -> pd.DataFrame:
@@ -67,3 +68,14 @@ def test_an_interaction_whose_interval_contains_zero_is_left_open():
     assert joint_cost_sentence(row, by="phenomenon", transform="z").startswith(
         "Island and long together cost"
     )
+
+
+def test_a_design_without_contrast_is_not_explained_by_a_constant_rater():
+    rows = examples.factorial()
+    rows.loc[rows["participant"] == "p0", "value"] = 4.0
+    effects = effects_report(rows.assign(paradigm=""), by="paradigm", factors=examples.FACTORS)
+    document = {"effects": effects, "by": "paradigm", "task": "likert"}
+    first, second, *_ = effects_section(document, [])[0].blocks
+    assert first.text.startswith("Not estimable: no contrast of acceptable and unacceptable sentences")
+    assert "The difference of differences of structure × distance, the cost of " in second.text
+    assert second.text.endswith("; 11 participants and 8 items).")
