@@ -291,6 +291,8 @@ def test_linking_functions_use_unigrams_of_runs_that_were_scored_by_log_probabil
     assert rows["bright", "slor"]["status"] == "no_length"
     page = ada.get(reverse("study-depth", args=[study.slug, comparison.pk, "linking"])).content.decode()
     assert "MORCELA" in page and "The number of tokens is not known" in page
+    figure = reverse("study-comparison-figure", args=[study.slug, comparison.pk, "linking-functions", "svg"])
+    assert figure.removesuffix(".svg") in page and b"log p, bigram" in ada.get(figure).content
     page = ada.get(reverse("study-depth", args=[study.slug, comparison.pk, "surprisal"])).content.decode()
     assert "The number of tokens is not known" in page
     fitted = comparison.report["depth"]["surprisal"][0]
