@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 # First characters of a spreadsheet's formulas, also in the full width of Asian keyboards.
 FORMULA = "=+-@＝＋－＠"  # noqa: RUF001
 CONTROL = "\t\r\n"
+BOLD = re.compile(r"\*\*(?=[^\s*])([^*\n]*[^\s*])\*\*")  # of contexts; the group is the text between
 SIGNED_NUMBER = re.compile(r"[+-]\d+([.,]\d+)?")
 
 

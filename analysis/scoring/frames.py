@@ -11,6 +11,7 @@ import pandas as pd
 from ..columns import require_columns
 from ..errors import NotEnoughData
 from ..notebooks import NotebookResult
+from ..text import BOLD
 from .base import FLAG_EMPTY, Progress, Scorer, Scores, flag_counts
 from .measures import measure
 from .words.contexts import IN_CONTEXT, in_context
@@ -99,16 +100,17 @@ def score_sentences(
 
 
 def context_column(sentences: pd.DataFrame) -> list[str]:
-    """Return the context of each sentence, empty where there is none.
+    """Return the context of each sentence, empty where there is none, with the words of ``**bold**`` only.
 
     Examples
     --------
-    >>> context_column(pd.DataFrame({"sentence": ["We left.", "Go!"], "context": ["It rained.", None]}))
+    >>> context_column(pd.DataFrame({"sentence": ["We left.", "Go!"], "context": ["It **rained**.", None]}))
     ['It rained.', '']
     """
     if "context" not in sentences:
         return [""] * len(sentences)
-    return sentences["context"].astype(object).where(sentences["context"].notna(), "").astype(str).tolist()
+    contexts = sentences["context"].astype(object).where(sentences["context"].notna(), "").astype(str)
+    return [BOLD.sub(r"\1", context) for context in contexts]
 
 
 def count_frame(sentence_ids: Sequence[str], sentences: Sequence[str], scores: Scores) -> pd.DataFrame:

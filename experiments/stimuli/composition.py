@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from analysis.text import BOLD
 from experiments.materials.markup import Node, as_nodes, join_words, plain
 
 Role = Literal["context", "target"]
 
-_BOLD = re.compile(r"\*\*(?=[^\s*])([^*\n]*[^\s*])\*\*")
 _TURN = re.compile(r"[^\W\d_][\w .'-]{0,19}: ?\S")  # A: …, Waiter: …
 _LINE_END = re.compile(r"\r\n?|\n")
 
@@ -90,9 +90,9 @@ def compose(text: str, *, context: str = "", is_marked: bool = False) -> Stimulu
 
 def _nodes(line: str, *, is_marked: bool) -> list[Node]:
     if is_marked:
-        return as_nodes(_BOLD.sub(r"<strong>\1</strong>", line))
+        return as_nodes(BOLD.sub(r"<strong>\1</strong>", line))
     nodes: list[Node] = []
-    for place, part in enumerate(_BOLD.split(line)):  # odd parts are bold
+    for place, part in enumerate(BOLD.split(line)):  # odd parts are bold
         if part:
             nodes.append({"tag": "strong", "nodes": [part]} if place % 2 else part)
     return nodes
