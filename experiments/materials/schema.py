@@ -1,5 +1,6 @@
 """The fields of material tables, their meanings and aliases, and the recognition of columns."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -175,14 +176,46 @@ _STATUS = {
 def context_attribute(*contexts: object) -> dict[str, str]:
     """Return the sentence attribute for its context, the first that is not empty; none where all are.
 
+    A list of turns, as such or as JSON, becomes a line for each turn: texts, or objects with a text and,
+    optionally, a speaker. Other JSON is text.
+
     Examples
     --------
     >>> context_attribute("", "It rained. "), context_attribute(None)
     ({'context': 'It rained.'}, {})
+    >>> context_attribute('[{"speaker": "A", "text": "Who left?"}, {"text": "No idea."}]')
+    {'context': 'A: Who left?\\nNo idea.'}
     """
-    texts = (str(context).strip() for context in contexts if context is not None)
+    texts = (_context_text(context) for context in contexts if context is not None)
     text = next((text for text in texts if text), "")
     return {CONTEXT: text} if text else {}
+
+
+#: Names of a turn's parts in lists of turns; those of chat messages among them.
+TURN_SPEAKER, TURN_TEXT = ("speaker", "role", "name"), ("text", "content", "utterance", "turn")
+
+
+def _context_text(context: object) -> str:
+    text = str(context).strip()
+    turns = context
+    if text.startswith("["):
+        try:
+            turns = context if isinstance(context, list) else json.loads(text)
+        except (ValueError, RecursionError):
+            return text
+    lines = [_turn(turn) for turn in turns] if isinstance(turns, list) else []
+    return "\n".join(lines) if lines and all(lines) else text
+
+
+def _turn(turn: object) -> str:
+    """A turn as a line; empty for a value that is no turn."""
+    if not isinstance(turn, dict):
+        return turn.strip() if isinstance(turn, str) else ""
+    speaker, text = (
+        next((str(turn[name]).strip() for name in names if turn.get(name)), "")
+        for names in (TURN_SPEAKER, TURN_TEXT)
+    )
+    return f"{speaker}: {text}" if speaker and text else text
 
 
 def are_levels(values: Iterable[str]) -> bool:

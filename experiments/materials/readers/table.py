@@ -1,5 +1,6 @@
 """Tables of sentences or pairs: CSV, TSV, JSON lines or Parquet, with or without a mapping of columns."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -255,9 +256,11 @@ def _texts(sheet: Sheet, columns: Mapping[str, str], name: str) -> list[str]:
 
 
 def _as_text(value: Any) -> str:
-    """Format a cell as text; a whole number from JSON or Parquet has no decimals."""
+    """Format a cell as text; a whole number from JSON or Parquet has no decimals, a list is JSON."""
     if value is None or (isinstance(value, float) and value != value):  # NaN differs from itself
         return ""
+    if isinstance(value, list):
+        return json.dumps(value, ensure_ascii=False)
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 

@@ -146,3 +146,17 @@ def test_the_balance_counts_uploaded_items(write_file):
     study = cast.draft(task="likert", materials=stored)
     claims = {claim.text: claim for claim in proofs(study)[0].claims}
     assert not claims["No list shows an item twice"].holds
+
+
+def test_contexts_that_are_lists_of_turns_become_lines(write_file):
+    turns = [{"speaker": "A", "text": "Who left?"}, {"speaker": "B", "text": "No idea."}]
+    rows = [
+        {"item": 1, "condition": "a", "sentence": "She did.", "context": turns},
+        {"item": 1, "condition": "b", "sentence": "Did she.", "context": json.dumps(turns)},
+        {"item": 2, "condition": "a", "sentence": "He did.", "context": ["Who left?", "No idea."]},
+        {"item": 2, "condition": "b", "sentence": "Did he.", "context": "[It rained.]"},
+    ]
+    path = write_file("turns.jsonl", "\n".join(json.dumps(row) for row in rows))
+    contexts = [row["context"] for row in read_materials([path]).sentences["attributes"]]
+    dialogue = "A: Who left?\nB: No idea."
+    assert contexts == [dialogue, dialogue, "Who left?\nNo idea.", "[It rained.]"]
