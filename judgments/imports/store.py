@@ -34,6 +34,7 @@ from judgments.imports.readers import JudgmentFile
 from judgments.imports.readers.base import refuse_control_characters
 from judgments.imports.readers.materials import create_materials
 from judgments.imports.repeats import resolve_repeats
+from judgments.imports.similar_names import warn_of_similar_names
 
 Progress = Callable[[int, int], None]
 CONTEXTS_UNKNOWN = (
@@ -124,7 +125,7 @@ def prepare(
     """
     title, study = _study(experiment, among)
     refuse_control_characters(read)
-    read = with_background(without_personal(read, keep_names=keep_names))
+    read = warn_of_similar_names(with_background(without_personal(read, keep_names=keep_names)))
     if study is not None:
         _refuse_unfit(study, read, materials)
         materials = materials or study.materials

@@ -866,6 +866,9 @@ def _trials(
     }
     sessions = session_names(frame, columns).array
     positions, notes = _set_positions(frame, columns, sessions, file)
+    if "rt_ms" in numbers and _are_seconds(numbers["rt_ms"], columns["rt_ms"]):
+        notes.append(f"the response times {columns['rt_ms']!r} are seconds; they are stored in ms")
+        numbers["rt_ms"] = numbers["rt_ms"] * 1000
     missing = values.isna().to_numpy()
     trials = trial_frame(
         {
@@ -892,6 +895,11 @@ def _trials(
         }
     )
     return trials, notes
+
+
+def _are_seconds(times: Any, column: str) -> bool:
+    """Whether response times can be no milliseconds: half of the answers would take less than .1 s."""
+    return "ms" not in simple_name(column) and bool(pd.Series(times).median() < 100)
 
 
 def _set_positions(

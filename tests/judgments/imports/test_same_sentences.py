@@ -117,6 +117,30 @@ def test_the_portuguese_study_is_imported_with_its_corrected_spelling(shared_dat
     assert "viagem.' (13 rows) in place of 'A menina perdeu calça na viajem.' (2 rows)" in warning
 
 
+def test_names_that_differ_in_case_spaces_or_zeros_are_named(table):
+    rows = [
+        f"{person},{item},{c},S {item} {c.strip().lower()}.,5"
+        for person in ("S1", "s1 ")
+        for item in ("1", "01")
+        for c in "aA"
+    ]
+    report = imported(table("\n".join(["participant,item,condition,sentence,value", *rows]) + "\n"))
+    warnings = [text for text in report["warnings"] if "several names" in text]
+    assert [text.split(" may ")[0] for text in warnings] == ["1 participant", "1 item", "1 condition"]
+    assert "'S1' and 's1 '" in warnings[0] and "'1' and '01'" in warnings[1]
+    assert not any(
+        "several names" in text
+        for text in imported(table(corrected_table(), "b.csv"), experiment="b", spelling="last")["warnings"]
+    )
+
+
+def test_response_times_in_seconds_are_stored_in_milliseconds_and_named(table):
+    rows = "p1,1,She leaves.,6,1.234\np1,2,She leave.,2,0.9\n"
+    report = imported(table("participant,item,sentence,value,rt\n" + rows))
+    assert "the response times 'rt' are seconds; they are stored in ms" in report["notes"]
+    assert sorted(Judgment.objects.values_list("rt_ms", flat=True)) == [900, 1234]
+
+
 FACTORIAL = [
     f"p{person},{item},{structure},{distance},{text} {structure} {distance}.,{value}"
     for person in (1, 2)
