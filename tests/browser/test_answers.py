@@ -193,3 +193,18 @@ def test_words_of_a_study_that_are_longer_than_a_phone_is_wide_are_broken(task, 
         }"""
         n_lines = page.locator(".ends span", has_text="Gut").first.evaluate(lines)
         assert n_lines < 1.5, "the short word is broken"
+
+
+@pytest.mark.parametrize("task", ["likert", "yes_no", "forced_choice", "slider", "magnitude_estimation"])
+def test_sentence_and_answer_are_both_in_view_on_a_phone_at_200_percent(task, open_page, check_page):
+    estimated = {"reference": "The cats sleep in the sun.", "modulus": 100}
+    parameters = estimated if task == "magnitude_estimation" else {}
+    page = first_trial(open_page, task, parameters=parameters, width=195, height=422)
+    ready(page)
+    check_page(page)
+    names = {"likert": ".scale", "yes_no": ".scale", "forced_choice": ".options", "slider": ".line"}
+    answers = page.locator(names.get(task, ".estimate .row")).bounding_box()
+    assert answers["y"] + answers["height"] <= 422
+    if task != "forced_choice":  # there the sentences are the answers
+        shown = [one.bounding_box() for one in page.locator("main .sentence:visible").all()]
+        assert all(box["y"] >= 0 and box["y"] + box["height"] <= answers["y"] for box in shown)
