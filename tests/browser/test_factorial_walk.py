@@ -1,7 +1,11 @@
 """From a factorial table to an open study: how many clicks and fields a researcher needs."""
 
+import csv
+from pathlib import Path
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from django.conf import settings
 from playwright.sync_api import expect
 
 from experiments.lists.build import lists_by_round
@@ -77,9 +81,8 @@ def test_a_likert_study_with_fillers_opens_in_twelve_clicks_and_ten_fields(page,
     assert hands.clicks <= MOST_CLICKS and hands.fields <= MOST_FIELDS
 
 
-def test_the_preview_of_columns_fits_a_phone(page, tmp_path):
-    table = tmp_path / "islands.csv"
-    table.write_text(factorial.table(), encoding="utf-8")
+def test_the_manual_s_table_is_read_again_on_a_phone_and_becomes_a_proven_design(page):
+    table = Path(settings.BASE_DIR) / "docs" / "how-to" / "islands.csv"
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto("/materials/upload/")
     page.set_input_files("input[type=file]", str(table))
@@ -94,6 +97,20 @@ def test_the_preview_of_columns_fits_a_phone(page, tmp_path):
     page.click("button:has-text('Store these materials')")
     expect(page.locator("h1")).to_have_text("Whether islands")
     assert MaterialSet.objects.get().levels["distance"] == ["long", "short"]
+    rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
+    n_items = len({row["item_set"] for row in rows if row["is_filler"] == "FALSE"})
+    page.click("a:has-text('New study with these')")
+    page.fill("#id_title", "Whether islands")
+    page.check("input[name=task][value=likert]")
+    page.click("button:has-text('Create study')")
+    study = Experiment.objects.get()
+    page.goto(f"/studies/{study.slug}/design/")
+    proof = page.locator("section[aria-labelledby=proof-1]")
+    expect(proof.locator(".claims .state.rejected")).to_have_count(0)
+    expect(proof.locator("tbody tr").first.locator("td").nth(1)).to_have_text(str(n_items))
+    assert Axe().run(page).violations_count == 0
+    for trials in lists_by_round(study)[0]:
+        assert len({trial.item for trial in trials if trial.kind == "target"}) == n_items
 
 
 def test_a_pasted_sheet_with_a_title_row_is_stored(page):
