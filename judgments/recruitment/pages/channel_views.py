@@ -5,8 +5,6 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import qrcode
-import qrcode.image.svg
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -27,6 +25,7 @@ from experiments.pages.editing.conflicts import compare, form_version
 from experiments.pages.forms import set_remark
 from judgments.models import Session
 from judgments.recruitment.panel import OUTCOMES, PANEL, PRESETS, read_options, shared_link
+from judgments.recruitment.qr_codes import qr_svg
 from judgments.recruitment.quotas import MAX_QUOTAS, checked_quotas, quota_counts
 from judgments.sessions.arrival import MAX_VALUE_CHARACTERS, personal_link
 from judgments.sessions.places import holds_place
@@ -541,9 +540,7 @@ def qr_code(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     address = request.build_absolute_uri(f"/take/{study.link_slug}/")
     if name:
         address = shared_link(request, own_channel(study, name)).partition("?")[0]
-    code = qrcode.QRCode(image_factory=qrcode.image.svg.SvgPathImage, border=4)
-    code.add_data(address)
-    response = HttpResponse(code.make_image().to_string(), content_type="image/svg+xml")
+    response = HttpResponse(qr_svg(address), content_type="image/svg+xml")
     disposition = "attachment" if "download" in request.GET else "inline"
     response["Content-Disposition"] = f'{disposition}; filename="{study.slug}-link.svg"'
     return response

@@ -1,6 +1,10 @@
 """Trying a study as a participant: in every state, by editors, and never counted."""
 
+import re
+import time
+
 import pytest
+from django.test import Client
 from django.urls import reverse
 
 from experiments.models import Design, Membership
@@ -130,3 +134,30 @@ def test_only_editors_may_and_only_by_post(client, study):
     assert client.get(ADDRESS).status_code == 405
     for page in ("/studies/agreement/", "/studies/agreement/settings/"):
         assert f'action="{ADDRESS}"' in client.get(page).content.decode()
+
+
+def test_a_phone_tries_the_study_without_login_for_an_hour(ada, study, monkeypatch):
+    shown = ada.post("/studies/agreement/preview/phone/").content.decode()
+    address = re.search(r'href="http://testserver(/take/preview/[^"]+)"', shown)[1]
+    assert "<svg" in shown
+    phone = Client(enforce_csrf_checks=True)
+    consent = phone.get(address).content.decode()
+    assert "You may stop at any time." in consent and "Preview: nothing counts" in consent
+    assert not Session.objects.exists()
+    key = re.search(r'name="arrival" value="([^"]+)"', consent)[1]
+    assert phone.post(address, {"arrival": key, "consent": "no"}).status_code == 200
+    started = phone.post(address, {"arrival": key, "consent": "yes"}, follow=True)
+    session = Session.objects.get()
+    assert started.status_code == 200 and session.is_test and session.version.is_preview
+    phone.post(address, {"arrival": key, "consent": "yes"})
+    phone.post(address, {"arrival": "forged", "consent": "yes"})
+    assert Session.objects.count() == 1
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + 3601)
+    assert phone.get(address).status_code == 410
+    assert phone.get("/take/preview/forged/").status_code == 410
+
+
+def test_only_editors_make_a_link_for_a_phone(client, study):
+    client.force_login(cast.ben())
+    assert client.post("/studies/agreement/preview/phone/").status_code == 403
