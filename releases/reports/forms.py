@@ -5,6 +5,7 @@ from math import inf, isfinite
 from typing import Any, cast
 
 from django import forms
+from django.utils.datastructures import MultiValueDict
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
@@ -23,9 +24,8 @@ from analysis.choices import (
 )
 from analysis.effects.response_times import parse_outlier_rule
 from analysis.errors import BadInput, UnknownName
-from analysis.exclusions.criteria import CRITERIA, SIGNAL_PREFIX
+from analysis.exclusions.criteria import CRITERIA
 from analysis.gold.formats.registry import FORMATS
-from analysis.quality.report import SIGNALS
 from experiments.lists.rounds import round_numbers
 from experiments.models import Experiment
 from releases.gold.plans import (
@@ -37,16 +37,8 @@ from releases.gold.plans import (
     stored_names,
 )
 from releases.reports.compute import background_answers
+from releases.reports.exclusion_steps import step_choices
 
-STEP_LABELS = {
-    "rejected": "rejected on the platform",
-    "catch_failed": "failed a catch trial",
-    "incomplete": "did not finish",
-    "not_native": "not a native speaker",
-    "flagged": "flagged manually",
-    "too_few": "too few answers",
-    **{f"{SIGNAL_PREFIX}{name}": f"signal: {signal.label}" for name, signal in SIGNALS.items()},
-}
 RULE_HELP = "blimp (4 of 5 by majority), climp (mean of .85), M/N such as 3/5, or a share such as 0.8."
 RULES = ("blimp", "climp", "4/5", "0.85")
 TRANSFORMS = [
@@ -56,11 +48,6 @@ TRANSFORMS = [
     ("rank-normal", "normal ranks"),
     ("raw", "raw values"),
 ]
-
-
-def step_choices() -> list[tuple[str, str]]:
-    """Every built-in step with its label."""
-    return [(name, STEP_LABELS.get(name, name.replace("_", " "))) for name in CRITERIA]
 
 
 def plan_choices(experiment: Experiment) -> list[tuple[str, str]]:
@@ -80,17 +67,24 @@ def is_stored(experiment: Experiment, version: str) -> bool:
         return False
 
 
+def offer_steps(form: forms.Form, study: Experiment) -> None:
+    """Offer the steps for the study's task; sent ones stay, as in links to a page with other steps."""
+    sent = form.data.getlist("steps") if isinstance(form.data, MultiValueDict) else form.data.get("steps", [])
+    cast(forms.MultipleChoiceField, form.fields["steps"]).choices = step_choices(study, sent)
+
+
 class ExcludeForm(forms.Form):
     """Which judgments to exclude: the study's current plan, another stored plan, or built-in steps."""
 
     plan = forms.ChoiceField(required=False, label="Plan")
     steps = forms.MultipleChoiceField(
-        choices=step_choices, required=False, label="Custom exclusions", widget=forms.CheckboxSelectMultiple
+        required=False, label="Custom exclusions", widget=forms.CheckboxSelectMultiple
     )
 
     def __init__(self, *args: Any, experiment: Experiment, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.experiment = experiment
+        offer_steps(self, experiment)
         self.fields["steps"].is_folded = True  # type: ignore[attr-defined]  # read by _field.html
         plan = cast(forms.ChoiceField, self.fields["plan"])
         plan.choices = plan_choices(experiment)
@@ -399,13 +393,12 @@ class RatingsForm(ZerosForm):
 class PlanForm(forms.Form):
     """A new plan, or the next version of one."""
 
-    name = forms.SlugField(
+    name = forms.CharField(
         max_length=60,
-        help_text="Letters, digits and hyphens. The name of an existing plan makes its next version.",
-        error_messages={"invalid": "Letters, digits and hyphens only, without spaces."},
+        help_text="Such as Catch trials, stored as catch-trials. The name of an existing plan makes its next "
+        "version.",
     )
     steps = forms.MultipleChoiceField(
-        choices=step_choices,
         widget=forms.CheckboxSelectMultiple,
         help_text="Applied in this order, from top to bottom.",
     )
@@ -440,6 +433,10 @@ class PlanForm(forms.Form):
         label="Use as the study's current plan",
         help_text="All results, figures, exports, releases and reports use it unless another is chosen.",
     )
+
+    def __init__(self, *args: Any, experiment: Experiment, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        offer_steps(self, experiment)
 
     def as_steps(self) -> list[dict[str, Any]]:
         """The steps as a plan stores them."""

@@ -7,7 +7,7 @@ from django.utils.dateparse import parse_datetime
 from django.utils.timezone import localtime
 
 from analysis.report import wording
-from releases.reports.forms import STEP_LABELS
+from releases.reports.exclusion_steps import STEP_LABELS
 
 register = template.Library()
 # A variable that a template does not have reaches a filter as an empty string.

@@ -31,7 +31,7 @@ from releases.views.large_studies import answered_at_once
 @answered_at_once
 def exclusions(request: HttpRequest, study: Experiment) -> HttpResponseBase:
     """The selected plan applied to the current judgments; a form writes a new plan or version."""
-    plan_form = PlanForm(request.POST or None, auto_id="new_%s")
+    plan_form = PlanForm(request.POST or None, experiment=study, auto_id="new_%s")
     if request.method == "POST" and plan_form.is_valid():
         try:
             row = write_plan(
