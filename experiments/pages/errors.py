@@ -8,7 +8,7 @@ from experiments.pages.access import ClosedStudy
 from experiments.teams.members import OnlyOwners
 
 API = "/api/"
-ADMINISTRATION = "/admin/"
+ADMINISTRATION = ("/admin/", "/operation/")
 RETRY_AFTER_S = 60  # the window of most limits; nothing says which one was reached
 
 

@@ -28,6 +28,7 @@ from experiments.pages.editing.conflicts import (
     keep_refused,
     with_choices,
 )
+from experiments.pages.editing.restore import last_change
 from experiments.pages.editing.text_templates import FILL, REPLACE, menus, read_filling
 from experiments.pages.forms import language_field, set_remark, task_choices
 from experiments.pages.settings_steps import STEPS, SettingsStep, first_step, step_after, step_states
@@ -467,11 +468,13 @@ def save_settings(request: HttpRequest, slug: str) -> HttpResponse:
     form, parameters = build_forms(study, request.user, data, step=step)
     if are_valid(form, parameters):
         is_changed = store(request.user, form, parameters)
-        messages.success(request, "Saved." if is_changed else "Nothing was changed, so nothing was saved.")
+        if is_changed:
+            messages.success(request, "Saved.")
+        elif "onward" not in request.POST:
+            messages.info(request, "Nothing was changed, so nothing was saved.")
         # A name of a URL: the request only says which of two steps.
         return redirect(_next_page(request, step), slug)  # nosemgrep: request-to-redirect
     study.refresh_from_db()
-    messages.error(request, "Nothing was saved: see the errors below.")
     context = settings_context(request, study, form, parameters, step=step)
     return render(request, "experiments/settings.html", context)
 
@@ -523,6 +526,7 @@ def settings_context(
     step: SettingsStep | None,
 ) -> dict[str, Any]:
     """Return the context of a page of the settings."""
+    editable = may_edit(request.user, study) and study.status != Experiment.Status.CLOSED
     return {
         "study": study,
         "page": "settings",
@@ -534,10 +538,11 @@ def settings_context(
         "task": shown_task(study.task),
         "tasks": task_choices(),
         "is_draft": study.status in Experiment.Status.editable(),
-        "may_edit": may_edit(request.user, study) and study.status != Experiment.Status.CLOSED,
+        "may_edit": editable,
         "sections": sections(form),
         "menus": menus(study.task, study.language, request.POST),
         "next_version": next_version(study),
+        "undo": last_change(study, request.user) if editable else None,
         "version": settings_version(study, request.user, step=step),
     }
 

@@ -6,7 +6,7 @@ from experiments.operation import page
 from experiments.pages import account, jobs, manual, questions, settings, studies, webhooks
 from experiments.pages.design import page as design
 from experiments.pages.design import rounds, sample
-from experiments.pages.editing import history, texts
+from experiments.pages.editing import history, restore, texts
 from experiments.pages.settings_steps import STEPS
 
 urlpatterns = [
@@ -26,6 +26,7 @@ urlpatterns = [
         for step in STEPS
     ),
     path("studies/<slug:slug>/history/", history.study_history, name="study-history"),
+    path("studies/<slug:slug>/history/<int:entry_id>/restore/", restore.restore, name="study-restore"),
     path("studies/<slug:slug>/history.csv", history.study_history_csv, name="study-history-csv"),
     path("labs/<slug:slug>/history/", history.lab_history, name="lab-history"),
     path("labs/<slug:slug>/history.csv", history.lab_history_csv, name="lab-history-csv"),

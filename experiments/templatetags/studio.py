@@ -5,6 +5,7 @@ from typing import Any
 
 from django import template
 from django.db.models import Q
+from django.forms import BaseForm
 
 from analysis.power.money import format_money
 from experiments.materials.findings import LEFT_OUT_FOR
@@ -69,6 +70,21 @@ def stops(study: Experiment) -> list[Stop]:
 
 def _all(checklist: dict[str, Step], keys: set[str]) -> bool:
     return all(checklist[key].is_green for key in keys if key in checklist)
+
+
+@register.inclusion_tag("experiments/_error_summary.html")
+def error_summary(*forms: BaseForm) -> dict[str, Any]:
+    """List the errors of sent forms, each with a link to its field."""
+    errors: list[tuple[str, Any, Any]] = [
+        ("", "", message) for form in forms for message in form.non_field_errors()
+    ]
+    errors += [
+        (bound.id_for_label or bound.auto_id, bound.label, message)
+        for form in forms
+        for bound in form
+        for message in bound.errors
+    ]
+    return {"errors": errors}
 
 
 @register.filter

@@ -18,8 +18,9 @@ from django.urls import reverse
 from analysis.text import no_formula
 from experiments.accounts.history import ACCOUNT_DELETED, ACCOUNT_SUBJECTS
 from experiments.models import AuditEntry, Lab
-from experiments.pages.access import AuthenticatedRequest, get_lab, get_study
+from experiments.pages.access import AuthenticatedRequest, get_lab, get_study, may_edit
 from experiments.pages.editing.conflicts import marked_changes
+from experiments.pages.editing.restore import restorable_values
 from experiments.pages.forms import paginate, set_remark
 from experiments.studies.history import SETTINGS, SUBJECTS, of_subject, old_and_new
 from experiments.teams.members import only_owners
@@ -137,14 +138,22 @@ def _page(request: AuthenticatedRequest, history: History, context: dict[str, An
     """Show the entries that match the filters, newest first."""
     form = HistoryForm(request.GET, history=history)
     entries = paginate(request, form.matching(), most=SHOWN_ENTRIES)
-    query = _filter_query(request)
+    query, study = _filter_query(request), context.get("study")
+    may_restore = study is not None and may_edit(request.user, study)
     context |= {
         "form": form,
         "query": query,
         "keep": query,
         "is_filtered": any(request.GET.get(name) for name in form.fields),
         "page_of": entries,
-        "entries": [(entry, changed_values(entry.details)) for entry in entries],
+        "entries": [
+            (
+                entry,
+                changed_values(entry.details),
+                bool(study and may_restore and restorable_values(study, entry)),
+            )
+            for entry in entries
+        ],
     }
     return render(request, "experiments/history.html", context)
 

@@ -125,7 +125,6 @@ def _save(request: HttpRequest, slug: str) -> HttpResponse:
     if edits.is_stale:
         return _conflict_page(request, study, edits)
     if not form.is_valid():
-        messages.error(request, "Nothing was saved: see the errors below.")
         return _page(request, study, form)
     before = study_values(study)
     study.participant_texts = form.own_texts()

@@ -17,7 +17,7 @@ def fresh_lists():
     cache.clear()
 
 
-def line(client, page="settings/"):
+def line(client, page="design/"):
     text = client.get(f"/studies/agreement/{page}").content.decode()
     match = re.search(r'<ol class="plan-line">(.*?)</ol>', text, re.S)
     return re.findall(r">(\w+)<span class=\"sr\">, ([\w ]+)</span>", match[1]) if match else None
