@@ -306,6 +306,7 @@ ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_ADAPTER = "experiments.accounts.adapters.AccountAdapter"
 ACCOUNT_FORMS = {
     "login": "experiments.accounts.adapters.LoginForm",
+    "signup": "experiments.accounts.adapters.SignupForm",
     "add_email": "experiments.accounts.adapters.AddressForm",
     "change_password": "experiments.accounts.adapters.NewPasswordForm",
     "reset_password_from_key": "experiments.accounts.adapters.ForgottenPasswordForm",

@@ -168,6 +168,17 @@ class LoginForm(_Labelled, forms.LoginForm):  # type: ignore[misc]  # allauth ha
     labels = {"login": "User name or e-mail", "remember": "Keep me logged in on this device"}
 
 
+class SignupForm(_Labelled, forms.SignupForm):  # type: ignore[misc]  # allauth has no stubs
+    """User name, e-mail address and password of a new account."""
+
+    labels = {
+        "username": "User name",
+        "email": "E-mail address",
+        "password1": "Password",
+        "password2": "Password again",
+    }
+
+
 class AddressForm(_Labelled, forms.AddEmailForm):  # type: ignore[misc]  # allauth has no stubs
     """Another address."""
 

@@ -214,7 +214,14 @@ def test_an_unknown_address_is_answered_with_how_accounts_are_created(client, se
 
 def test_where_sign_up_is_open_its_page_speaks_as_the_rest_does(client, settings):
     settings.OPEN_SIGNUP = True
-    assert "Make the account" in client.get("/accounts/signup/").content.decode()
+    page = client.get("/accounts/signup/").content.decode()
+    assert "Make the account" in page and "User name" in page
+    assert "(optional)" not in page and "Username" not in page
+
+
+def test_operation_is_for_administrators_and_says_so(ada):
+    refused = ada.get("/operation/")
+    assert refused.status_code == 403 and "This part is for administrators" in refused.content.decode()
 
 
 def test_a_passkey_of_another_person_is_neither_renamed_nor_removed(client):

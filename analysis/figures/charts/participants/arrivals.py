@@ -14,6 +14,12 @@ from ...theme import BAND, FAILED, PASSED, caption, layer_charts
 HEIGHT = 240
 LINES = {"arrived": "started_at", "complete": "completed_at"}
 BINS = 24
+# The default labels have twelve hours without am or pm. A tick at midnight is a date.
+CLOCK = (
+    "utchours(datum.value) + utcminutes(datum.value) + utcseconds(datum.value) == 0 "
+    "? utcFormat(datum.value, '%-d %b') "
+    ": utcFormat(datum.value, utcseconds(datum.value) ? '%H:%M:%S' : '%H:%M')"
+)
 LONGEST_SHARE = 0.98  # longer sessions, left open overnight, would leave no room for the others
 
 
@@ -53,7 +59,7 @@ def arrival_figure(arrivals: pd.DataFrame, *, note: str = "", time_zone: str = "
             "local:T",
             title=time_zone,
             scale=alt.Scale(type="utc"),
-            axis=alt.Axis(tickCount=6, labelOverlap=True),
+            axis=alt.Axis(tickCount=6, labelOverlap=True, labelExpr=CLOCK),
         ),
         y=alt.Y("n:Q", title="participants", axis=alt.Axis(tickMinStep=1)),
         color=alt.Color("line:N", title=None, scale=alt.Scale(domain=names, range=colours), legend=legend),
