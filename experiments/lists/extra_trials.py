@@ -232,7 +232,7 @@ def _line(row: dict[str, Any], task: Task) -> str:
         right = row.get("correct") or 0
         parts = [*texts[right : right + 1], *texts[:right], *texts[right + 1 :]]
     else:
-        parts = [row.get("text", ""), _answer_text(row.get("correct"), task)]
+        parts = [row.get("text", ""), answer_text(row.get("correct"), task)]
     parts = [*parts, row.get("feedback", "")]
     while parts and not parts[-1]:
         parts.pop()
@@ -242,7 +242,8 @@ def _line(row: dict[str, Any], task: Task) -> str:
     return " | ".join([*marks, *parts])
 
 
-def _answer_text(correct: Any, task: Task) -> str:
+def answer_text(correct: Any, task: Task) -> str:
+    """The right answer of a stored trial as researchers write it; empty without one."""
     if correct is None:
         return ""
     if isinstance(correct, list):

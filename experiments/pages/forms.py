@@ -5,6 +5,7 @@ Confirmation page before an action that cannot be undone.
 Pages of tables; fewer rows on a phone.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -25,6 +26,23 @@ from experiments.tasks.registry import tasks
 def set_remark(field: forms.Field, remark: str) -> None:
     """Set the remark beside a field's label; empty: no remark, not even "optional"."""
     field.remark = remark  # type: ignore[attr-defined]  # read by the field's template
+
+
+def rearrange(
+    rows: Sequence[dict[str, Any]], step: str, place: str, *, most: int, blank: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """Rows of a page with one added, removed or moved up or down; any other step changes nothing."""
+    rows = list(rows)
+    at = int(place) if place.isascii() and place.isdigit() else len(rows)
+    if step == "add" and len(rows) < most:
+        rows.append(dict(blank))
+    elif step == "remove" and at < len(rows):
+        del rows[at]
+    elif step == "up" and 0 < at < len(rows):
+        rows[at - 1], rows[at] = rows[at], rows[at - 1]
+    elif step == "down" and at + 1 < len(rows):
+        rows[at + 1], rows[at] = rows[at], rows[at + 1]
+    return rows
 
 
 def task_choices() -> list[tuple[str, str]]:

@@ -26,7 +26,7 @@ from experiments.pages.editing.conflicts import (
     is_outdated,
     keep_refused,
 )
-from experiments.pages.forms import set_remark
+from experiments.pages.forms import rearrange, set_remark
 from experiments.pages.settings import next_version
 from experiments.pages.settings_steps import step_states
 from experiments.studies.history import record_changes
@@ -239,16 +239,7 @@ def _version(study: Experiment) -> str:
 def _rearrange_forms(forms_sent: list[QuestionForm], step: str, place: str) -> list[QuestionForm]:
     """Return the forms with a question added, removed or moved; an unknown place changes nothing."""
     rows = [submitted_values(form) for form in forms_sent]
-    at = int(place) if place.isascii() and place.isdigit() else len(rows)
-    if step == "add" and len(rows) < MOST:
-        rows.append(dict(BLANK))
-    elif step == "remove" and at < len(rows):
-        del rows[at]
-    elif step == "up" and 0 < at < len(rows):
-        rows[at - 1], rows[at] = rows[at], rows[at - 1]
-    elif step == "down" and at + 1 < len(rows):
-        rows[at + 1], rows[at] = rows[at], rows[at + 1]
-    return number_forms(rows)
+    return number_forms(rearrange(rows, step, place, most=MOST, blank=BLANK))
 
 
 @transaction.atomic

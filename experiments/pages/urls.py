@@ -3,7 +3,16 @@
 from django.urls import include, path
 
 from experiments.operation import page
-from experiments.pages import account, jobs, manual, questions, settings, studies, webhooks
+from experiments.pages import (
+    account,
+    jobs,
+    manual,
+    questions,
+    settings,
+    studies,
+    trial_builder,
+    webhooks,
+)
 from experiments.pages.design import page as design
 from experiments.pages.design import rounds, sample
 from experiments.pages.editing import history, restore, texts
@@ -14,6 +23,7 @@ urlpatterns = [
     path("studies/<slug:slug>/copy/", studies.copy, name="study-copy"),
     path("studies/<slug:slug>/folder/", studies.folder, name="study-folder"),
     path("studies/<slug:slug>/settings/", settings.settings, name="study-settings"),
+    path("studies/<slug:slug>/trials/<str:name>/", trial_builder.trials, name="study-trials"),
     path("studies/<slug:slug>/questions/", questions.questions, name="study-questions"),
     path("studies/<slug:slug>/settings/task/", settings.task_step, name="study-task"),
     *(
