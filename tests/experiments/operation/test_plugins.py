@@ -15,7 +15,7 @@ from django.utils import timezone
 from analysis.errors import BadInput, UnknownName
 from analysis.figures import Evidence, applicable, draw, find_figure
 from analysis.plugins.registry import task_folders
-from experiments.models import Job
+from experiments.models import Job, Sentence
 from experiments.operation import job_runner
 from experiments.operation.counters import totals
 from experiments.tasks.registry import get_task
@@ -247,6 +247,25 @@ def test_an_answer_that_a_plugin_cannot_parse_is_kept_and_the_participant_goes_o
     assert "1 answer could not be read" in alert.text
     client.force_login(cast.ada())
     assert "The plugin of the task failed" in client.get("/studies/agreement/campaigns/").content.decode()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("display", ["above", "before"])
+def test_a_task_of_a_plugin_has_contexts_above_or_before_its_own_page(install, settings, client, display):
+    install_task(install, settings, source=TASK)
+    materials = cast.material_set("agreement", n_items=1)
+    Sentence.objects.update(attributes={"context": "It rained."})
+    cast.study(materials=materials, task="thumb", n_lists=1, instructions="", context_display=display)
+    session = consent(client, "/take/agreement/")
+    page = client.get(session).content.decode()
+    assert ">It rained.<" in page
+    assert ("<h1>Up or down?" in page) == (display == "above")  # the plan has it, too
+    if display == "before":
+        onward(client, session)
+        page = client.get(session).content.decode()
+        assert "<h1>Up or down?" in page and ">It rained.<" not in page
+    assert client.post(action(page), {"response": "up"}).status_code == 302
+    assert Judgment.objects.get().value == 1
 
 
 @pytest.mark.django_db
