@@ -158,10 +158,10 @@ def test_the_platform_runs_in_the_root_file_system_of_the_image(slim: Path, tmp_
 
 
 def copy(source: Path, to: Path) -> None:
-    """A file or folder of the checkout without bytecode."""
+    """A file or folder of the checkout, with its bytecode, which spares compiling it again."""
     to.parent.mkdir(parents=True, exist_ok=True)
     if source.is_dir():
-        shutil.copytree(source, to, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(source, to)
     else:
         shutil.copy2(source, to)
 
