@@ -36,55 +36,55 @@ def models_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> Sectio
         return None
     if "refused" in models:
         return Section("models", "Language models", [Paragraph(f"Not estimable: {models['refused']}")])
-    drawn = {name: [figure for figure in figures if figure.name == name] for name in MODEL_FIGURES}
+    figures_by_name = {name: [figure for figure in figures if figure.name == name] for name in MODEL_FIGURES}
     depth = models["depth"]
     blocks: list[Block] = [
         Paragraph(models_sentences(numbers)),
         _criteria(models),
-        *drawn["leaderboard"],
+        *figures_by_name["leaderboard"],
         Subheading("Linking functions"),
         Paragraph(linking_sentences(models)),
         *_linking(depth["linking"]),
-        *drawn["linking-functions"],
+        *figures_by_name["linking-functions"],
     ]
     if any(row["status"] != "no_ratings" for row in depth["surprisal"]):
         blocks += [
             Subheading("Ratings by surprisal"),
             Paragraph(surprisal_sentences(models)),
             *_surprisal(depth["surprisal"]),
-            *drawn["ratings-by-surprisal"],
+            *figures_by_name["ratings-by-surprisal"],
         ]
     return Section("models", "Language models", blocks)
 
 
 def _criteria(models: dict[str, Any]) -> Table:
     deltas = list(models["models"][0]["adc"])
-    shown = min(deltas, key=float)
+    delta = min(deltas, key=float)
     rows = [
         (
             row["model"],
             count(row["pairs"]),
             share(row["blimp"]),
             _ends(row["intervals"]["blimp"], percent=True),
-            decimal(row["adc"][shown]),
-            _ends(row["intervals"]["adc"][shown]),
+            decimal(row["adc"][delta]),
+            _ends(row["intervals"]["adc"][delta]),
             decimal(row["pearson_r"], 2),
             _ends(row["intervals"]["pearson_r"]),
         )
         for row in models["models"]
     ]
     constant, ceiling = models["baselines"]["constant"], models["baselines"]["human_ceiling"]
-    if constant["adc"][shown] is not None:
-        adc = decimal(constant["adc"][shown])
+    if constant["adc"][delta] is not None:
+        adc = decimal(constant["adc"][delta])
         rows.append(("Constant difference", NONE, NONE, NONE, adc, NONE, NONE, NONE))
     if ceiling is not None:
         ends, r = ceiling["intervals"], (ceiling["correlation"] or {}).get("sample")
-        adc, adc_ends = decimal(ceiling["adc"].get(shown)), _ends(ends["adc"].get(shown))
+        adc, adc_ends = decimal(ceiling["adc"].get(delta)), _ends(ends["adc"].get(delta))
         sample = ("Another sample of participants", NONE, NONE, NONE)
         rows.append((*sample, adc, adc_ends, decimal(r, 2), _ends(ends["sample"])))
     return Table(
         "Models beside participants",
-        ("", "Pairs", "Accuracy", "95 % CI", f"ADC, δ = {shown}", "95 % CI", "r", "95 % CI"),
+        ("", "Pairs", "Accuracy", "95 % CI", f"ADC, δ = {delta}", "95 % CI", "r", "95 % CI"),
         rows,
         note="Accuracy: share of pairs in which the expected member has the higher score. ADC: share of "
         "pairs whose difference has participants' sign and is within δ of theirs (in standard deviations). "
@@ -94,12 +94,14 @@ def _criteria(models: dict[str, Any]) -> Table:
 
 
 def _linking(rows: Sequence[dict[str, Any]]) -> list[Block]:
-    shown = [row for row in rows if row["r_cross_validated"] is not None]
-    if not shown:
+    visible = [row for row in rows if row["r_cross_validated"] is not None]
+    if not visible:
         return []
-    models = list(dict.fromkeys(row["model"] for row in shown))
-    if len(shown) > MAX_INLINE_ROWS:  # the measure that fits nothing and the one that fits all, of each model
-        shown = [row for row in shown if row["function"] in ("slor", linking.FITTED)]
+    models = list(dict.fromkeys(row["model"] for row in visible))
+    if (
+        len(visible) > MAX_INLINE_ROWS
+    ):  # the measure that fits nothing and the one that fits all, of each model
+        visible = [row for row in visible if row["function"] in ("slor", linking.FITTED)]
     table = Table(
         "Human scores by functions of models' log probabilities",
         ("Function", "Sentences", "Items", "r, other items", "95 % CI", "Above SLOR", "β", "γ"),
@@ -114,7 +116,7 @@ def _linking(rows: Sequence[dict[str, Any]]) -> list[Block]:
                 _with_ends(row, "beta"),
                 _with_ends(row, "gamma"),
             )
-            for row in shown
+            for row in visible
         ],
         note="r: of the scores of each item with the function fitted to the other items; brackets: 95 % "
         "intervals over clusters of pairs (jackknife; Fieller's for β and γ).",
@@ -126,9 +128,9 @@ def _surprisal(rows: Sequence[dict[str, Any]]) -> list[Block]:
     fitted = [row for row in rows if row["terms"]]
     if not fitted:
         return []
-    shown = [(row, term) for row in fitted for term in row["terms"] if term["term"] != "intercept"]
-    if len(shown) > MAX_INLINE_ROWS:
-        shown = [(row, term) for row, term in shown if term["term"] == "surprisal"]
+    visible = [(row, term) for row in fitted for term in row["terms"] if term["term"] != "intercept"]
+    if len(visible) > MAX_INLINE_ROWS:
+        visible = [(row, term) for row, term in visible if term["term"] == "surprisal"]
     table = Table(
         "Ratings by surprisal",
         ("Predictor", "1 SD", "Change in z", "95 % CI", "df", "t", "p", "Ratings"),
@@ -143,7 +145,7 @@ def _surprisal(rows: Sequence[dict[str, Any]]) -> list[Block]:
                 p_value(term["p"]),
                 count(row["n"]),
             )
-            for row, term in shown
+            for row, term in visible
         ],
         note="; ".join(f"{term}: {meaning}" for term, meaning in surprisal.TERMS.items())
         + ". Random effects: "
