@@ -57,7 +57,7 @@ def _test_versions(study: Experiment) -> Iterable[int]:
 
 def available_data(study: Experiment) -> dict[str, int]:
     """Number of sessions by data source; sources without sessions are left out, except data collection."""
-    shown = study.data
+    present_data = study.data
     counts = {}
     try:
         for data in Data.values:
@@ -65,5 +65,5 @@ def available_data(study: Experiment) -> dict[str, int]:
             sessions = Session.objects.filter(data_condition(study), experiment=study)
             counts[data] = sessions.exclude(status=Session.Status.WITHDRAWN).count()
     finally:
-        study.data = shown
+        study.data = present_data
     return {data: n for data, n in counts.items() if n or data == Data.COUNTED}

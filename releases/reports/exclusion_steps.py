@@ -40,9 +40,9 @@ def step_choices(study: Experiment, chosen: Iterable[str] = ()) -> list[tuple[st
     groups = {heading: names.split() for heading, names in GROUPS.items()}
     grouped = {name for names in groups.values() for name in names}
     groups[OTHER] = [name for name in CRITERIA if name not in grouped]
-    shown = {name for name in CRITERIA if study.task in TASKS.get(name, {study.task})} | {*chosen}
+    offered = {name for name in CRITERIA if study.task in TASKS.get(name, {study.task})} | {*chosen}
     choices = {
-        heading: [(name, STEP_LABELS.get(name, name.replace("_", " "))) for name in names if name in shown]
+        heading: [(name, STEP_LABELS.get(name, name.replace("_", " "))) for name in names if name in offered]
         for heading, names in groups.items()
     }
     return [(heading, steps) for heading, steps in choices.items() if steps]
