@@ -168,8 +168,8 @@ class DryRunView(LaunchAPIView):
     )
     def post(self, request: Request, slug: str) -> Response:
         """The job; one that is waiting or running is returned."""
-        n_participants = self.validated_body(DryRunRequest)["participants"]
-        job = dry_run_later(self.study(), user=self.user, n_participants=n_participants)
+        study, n_participants = self.study(), self.validated_body(DryRunRequest)["participants"]
+        job = dry_run_later(study, user=self.user, n_participants=n_participants)
         return Response(JobSerializer(job).data, status=status.HTTP_202_ACCEPTED)
 
 

@@ -46,6 +46,7 @@ MEASURES = (
     "context_ms",
     "context_planned_ms",
     "context_away_ms",
+    "late_ms",
     "press_ms",
     "changes",
     "confirm_ms",

@@ -120,7 +120,7 @@ def _parts(archive: zipfile.ZipFile, workbook: bytes) -> list[str]:
     targets = {relation.get("Id"): relation.get("Target", "") for relation in relations}
     ids = [
         value
-        for element in ElementTree.fromstring(workbook).iterfind(".//{*}sheet")  # noqa: S314
+        for element in ElementTree.fromstring(workbook).iterfind(".//{*}sheet")  # noqa: S314 - as above
         for name, value in element.items()
         if name.endswith("}id")
     ]

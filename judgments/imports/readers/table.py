@@ -49,6 +49,8 @@ from judgments.imports.readers.annotators import (
 )
 from judgments.imports.readers.answers import (
     BEST_WORST,
+    LONGEST_LIKERT,
+    Answers,
     Clues,
     Pairs,
     point_decimals,
@@ -81,6 +83,8 @@ from judgments.imports.readers.cells import (
 )
 from judgments.imports.readers.shapes import OpenAnswer, as_text, differing_parts, without
 
+# Two scales in one column: so many answers of each, so long, told apart by a column of so few levels.
+MIN_OF_SCALE, LEAST_OF_LONG_SCALE, MOST_SCALES = 5, 50, 4
 _FIELDS = (
     Field(
         "participant",
@@ -552,6 +556,8 @@ def judgments_from_rows(
         field.removeprefix("background."): column for field, column in options.mapping.items() if "." in field
     } | {column: column for column in parts.get(BACKGROUND, ())}
     extra = _extra(frame, columns, {*background.values(), *joined})
+    if not options.task and options.scale_low is None and options.scale_high is None:
+        _ask_about_two_scales(frame[list(extra)], read, column=answer, file=rows.file)
     participants, warnings = build_participants(frame, columns, background)
     extras = frame[list(extra)].set_axis(trials.index).set_axis([f"extra:{name}" for name in extra], axis=1)
     return JudgmentFile(
@@ -683,6 +689,33 @@ def _recognize(
             order = columns.pop("position")
             warnings.append(f"{order!r} holds no positions and is kept as it is; --map position={order}.")
     return columns, warnings + near_names(names, columns, mapping)
+
+
+def _ask_about_two_scales(others: pd.DataFrame, read: Answers, *, column: str, file: str) -> None:
+    """Ask where the rows of one level of an unmapped column have a short scale, those of another 0 to 100."""
+    if read.task != "slider" or read.values.max() <= LONGEST_LIKERT:
+        return
+    values = pd.Series(read.values.to_numpy(), others.index).dropna()
+    is_whole = values % 1 == 0
+    for name in others.columns:
+        levels = others.loc[values.index, name]
+        ends = values.groupby(levels).agg(["min", "max", "size"])
+        whole = is_whole.groupby(levels).all()
+        short = ends[(ends["max"] <= LONGEST_LIKERT) & whole & (ends["size"] >= MIN_OF_SCALE)]
+        long = ends[(ends["max"] >= LEAST_OF_LONG_SCALE) & (ends["size"] >= MIN_OF_SCALE)]
+        if len(short) and len(short) + len(long) == len(ends) <= MOST_SCALES:
+            ranges = ", ".join(
+                f"{row['min']:g} to {row['max']:g} where it is {level!r}" for level, row in ends.iterrows()
+            )
+            rows = " or ".join(f"--where {name}={level}" for level in ends.index)
+            raise BadInput(
+                f"there seem to be two scales, told apart by {name!r}: {ranges}.",
+                file=file,
+                row=int(levels.index[levels == short.index[0]][0]),
+                column=column,
+                remedy=f"Import the rows of each scale by themselves: {rows}. If it is one scale, give its "
+                "ends: --scale-low 0 --scale-high 100.",
+            )
 
 
 def _ask_which_answer(frame: pd.DataFrame, mapping: Mapping[str, str], file: str) -> None:

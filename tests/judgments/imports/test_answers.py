@@ -313,3 +313,16 @@ def test_names_of_sounds_and_pictures_are_not_taken_for_sentences_without_a_word
 def test_a_doubtful_end_of_the_scale_is_named_with_its_answers(read, values, options, point):
     warnings = [text for text in read(ratings(values), *options)["warnings"] if "point of the scale" in text]
     assert [text.split(" is taken")[0] for text in warnings] == ([point] if point else [])
+
+
+def test_two_scales_that_another_column_tells_apart_are_asked_about(read):
+    short = [f"p{n % 3},i{n},Sentence {n}.,{1 + n % 7},7-point" for n in range(12)]
+    long = [f"p{n % 3},j{n},Clause {n}.,{(9 * n) % 101},thermometer" for n in range(12)]
+    table = "\n".join(["participant,item,sentence,rating,measure", *short, *long])
+    with pytest.raises(CommandError) as refused:
+        read(table)
+    assert "two scales, told apart by 'measure': 1 to 7 where it is '7-point'" in str(refused.value)
+    assert "--where measure=7-point or --where measure=thermometer" in str(refused.value)
+    assert not Judgment.objects.exists()
+    assert read(table, "--where", "measure=7-point")["task"] == "likert"
+    assert read(table, "--scale-low", "0", "--scale-high", "100", "--experiment", "t")["task"] == "slider"
