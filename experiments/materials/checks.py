@@ -53,6 +53,8 @@ LONG_TEXT = 300  # characters; more does not fit on a phone beside its answers
 LONG_WORD = 60  # letters
 SPACELESS_SCRIPTS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 _CURLY = re.compile("[‘’“”]")
+# Two asterisks with two more after them are bold type.
+_JUDGMENT_MARK = re.compile(r"\s*(\*(?!\*)|\*\*(?!.*\*\*)|\?{1,3}\*?|[#%])\s*[^\W\d]", re.DOTALL)
 
 
 def normalize_text(text: str) -> str:
@@ -321,6 +323,21 @@ def _long_texts(sentences: pd.DataFrame) -> Iterator[Finding]:
             yield Finding("warning", "long_word", message, file, row, (name,))
 
 
+def _find_judgment_marks(sentences: pd.DataFrame) -> Iterator[Finding]:
+    """Marks of acceptability before sentences, as in articles: participants would see what to answer."""
+    marked = sentences[sentences["text"].str.match(_JUDGMENT_MARK)]
+    if not len(marked):
+        return
+    marks = sorted({str(mark) for mark in marked["text"].str.extract(_JUDGMENT_MARK)[0]})
+    ids, first = tuple(marked["sentence_id"]), marked.iloc[0]
+    message = (
+        f"{plural(len(marked), 'sentence begins', 'sentences begin')} with a mark of acceptability "
+        f"({' '.join(marks)}), which participants would see and models would read: delete it in the file, or "
+        "move it to a column mark."
+    )
+    yield Finding("warning", "judgment_mark", message, first["file"], first["row"], ids)
+
+
 def _find_unlabelled(sentences: pd.DataFrame) -> Iterator[Finding]:
     targets = sentences[~sentences["is_filler"].astype(bool)]
     ids = tuple(targets["sentence_id"][targets["expected"] == ""])
@@ -416,6 +433,7 @@ _SENTENCE_CHECKS: tuple[Callable[[pd.DataFrame], Iterator[Finding]], ...] = (
     _perhaps_fillers,
     _same_string,
     _stray,
+    _find_judgment_marks,
     _control_in_names,
     _quote_styles,
     _long_texts,

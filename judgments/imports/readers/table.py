@@ -695,7 +695,9 @@ def _ask_about_two_scales(others: pd.DataFrame, read: Answers, *, column: str, f
     """Ask where the rows of one level of an unmapped column have a short scale, those of another 0 to 100."""
     if read.task != "slider" or read.values.max() <= LONGEST_LIKERT:
         return
-    values = pd.Series(read.values.to_numpy(), others.index).dropna()
+    # A row of a wide table has several answers, so that row numbers repeat.
+    rows, others = others.index, others.reset_index(drop=True)
+    values = read.values.reset_index(drop=True).dropna()
     is_whole = values % 1 == 0
     for name in others.columns:
         levels = others.loc[values.index, name]
@@ -707,13 +709,13 @@ def _ask_about_two_scales(others: pd.DataFrame, read: Answers, *, column: str, f
             ranges = ", ".join(
                 f"{row['min']:g} to {row['max']:g} where it is {level!r}" for level, row in ends.iterrows()
             )
-            rows = " or ".join(f"--where {name}={level}" for level in ends.index)
+            parts = " or ".join(f"--where {name}={level}" for level in ends.index)
             raise BadInput(
                 f"there seem to be two scales, told apart by {name!r}: {ranges}.",
                 file=file,
-                row=int(levels.index[levels == short.index[0]][0]),
+                row=int(rows[levels.index[levels == short.index[0]][0]]),
                 column=column,
-                remedy=f"Import the rows of each scale by themselves: {rows}. If it is one scale, give its "
+                remedy=f"Import the rows of each scale by themselves: {parts}. If it is one scale, give its "
                 "ends: --scale-low 0 --scale-high 100.",
             )
 

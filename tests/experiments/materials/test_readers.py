@@ -166,6 +166,16 @@ def test_what_the_reader_cannot_see_is_reported(write_file):
     assert {name: counts.get(name) for name in names} == dict.fromkeys(names, 1)
 
 
+def test_marks_of_acceptability_before_sentences_are_warned_of(write_file):
+    marked = ["*The boy leave.", "?? She leave.", "#Colours sleep.", "*She *leave."]
+    others = ["**Who** left?", "The *boy* left.", "¿Quién?", "3 % left."]
+    text = "sentence\n" + "\n".join([*marked, *others]) + "\n"
+    report = check(read_materials([write_file("s.csv", text)]))
+    (finding,) = [finding for finding in report.findings if finding.code == "judgment_mark"]
+    assert finding.severity == "warning" and finding.row == 2 and len(finding.ids) == len(marked)
+    assert "(# * ??)" in finding.message
+
+
 def test_texts_are_compared_in_nfc_but_kept_as_given(write_file):
     materials = read_materials([write_file("w.csv", "good,bad\né,e\u0301\n")])
     assert materials.sentences["text"].tolist() == ["é", "e\u0301"]
