@@ -72,7 +72,7 @@ RELEASE_COLUMNS = {
         Column(
             "context_ms",
             "integer",
-            "How long the context was shown on a screen of its own before the sentence.",
+            "How long the context was shown on a separate screen before the sentence.",
             "ms",
         ),
         Column("expected", "text", "The author's intended status: acceptable or unacceptable."),

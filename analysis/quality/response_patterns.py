@@ -132,7 +132,7 @@ def fast_contexts(judgments: pd.DataFrame) -> pd.DataFrame:
 
     Notes
     -----
-    Contexts that participants leave themselves, on a screen of their own; the threshold is that of
+    Contexts that participants leave themselves, on a separate screen; the threshold is that of
     :func:`too_fast`.
     """
     return _fast_sessions(judgments, "context_read_ms", "n_context_characters")

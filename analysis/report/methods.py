@@ -150,7 +150,7 @@ def _scale_ends(study: dict[str, Any], numbers: dict[str, Any]) -> tuple[int, in
 #: Whether participants saw the contexts of sentences, in words.
 SEEN = {
     "above": "which participants saw above it",
-    "before": "which participants read on a screen of its own before it",
+    "before": "which participants read on a separate screen before it",
     "above or before": "which participants saw above it or, in some versions, on a screen before it",
     "some": "which participants of some versions of the study saw above it",
     "hidden": "which participants were not shown",
@@ -159,7 +159,7 @@ SEEN = {
 
 
 def _context_times(contexts: dict[str, Any]) -> str:
-    """How long contexts on a screen of their own were shown."""
+    """How long contexts on a separate screen were shown."""
     words = []
     if contexts.get("ms"):
         words.append(f"shown for {join_list([str(ms) for ms in contexts['ms']])} ms")

@@ -24,6 +24,6 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='experiment',
             name='context_display',
-            field=models.CharField(choices=[('above', 'above the sentence'), ('before', 'on a screen of its own before the sentence'), ('hidden', 'not shown'), ('unknown', 'not known')], db_default='hidden', default='hidden', help_text='Whether and where participants see the contexts of the materials.', max_length=8),
+            field=models.CharField(choices=[('above', 'above the sentence'), ('before', 'on a separate screen before the sentence'), ('hidden', 'not shown'), ('unknown', 'not known')], db_default='hidden', default='hidden', help_text='Whether and where participants see the contexts of the materials.', max_length=8),
         ),
     ]

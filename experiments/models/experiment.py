@@ -72,7 +72,7 @@ class Experiment(models.Model):
         """Whether participants see the contexts of sentences."""
 
         ABOVE = "above", "above the sentence"
-        BEFORE = "before", "on a screen of its own before the sentence"
+        BEFORE = "before", "on a separate screen before the sentence"
         HIDDEN = "hidden", "not shown"
         UNKNOWN = "unknown", "not known"  # of imported judgments
 

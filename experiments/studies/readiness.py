@@ -463,7 +463,7 @@ def _context_place(study: Experiment) -> str:
     until = "until they press a key or the button"
     if study.context_ms:
         until = f"for {study.context_ms} ms (without scripts {until.replace('a key or ', '')})"
-    return f"on a screen of its own before it, {until},"
+    return f"on a separate screen before it, {until},"
 
 
 def _deadline(study: Experiment) -> list[Step]:

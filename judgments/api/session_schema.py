@@ -36,7 +36,7 @@ class ShownContextSerializer(serializers.Serializer[Any]):
 
 
 class ContextScreenSerializer(serializers.Serializer[Any]):
-    """A context on a screen of its own before the sentence."""
+    """A context on a separate screen before the sentence."""
 
     ms = serializers.IntegerField(
         allow_null=True, help_text="How long it is shown; null: until a key or the button is pressed."
@@ -112,7 +112,7 @@ class TrialPlanSerializer(serializers.Serializer[Any]):
     task = PlannedTaskSerializer()
     between = BetweenSerializer()
     context: Any = ContextScreenSerializer(
-        required=False, help_text="Where contexts are on a screen of their own before the sentence."
+        required=False, help_text="Where contexts are on a separate screen before the sentence."
     )
     deadline = DeadlineSerializer()
     instructions = serializers.CharField(allow_blank=True, help_text="As typed.")

@@ -100,7 +100,7 @@ def with_measures(block: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_context_times(frame: pd.DataFrame, experiment: Experiment) -> pd.DataFrame:
-    """Add ``context_ms`` to a frame where a version shows contexts on a screen of their own."""
+    """Add ``context_ms`` to a frame where a version shows contexts on a separate screen."""
     if not experiment.versions.filter(snapshot__context_display=Experiment.ContextDisplay.BEFORE).exists():
         return frame
     rows = Judgment.objects.filter(trial__session__experiment=experiment, timing__has_key="context_ms")

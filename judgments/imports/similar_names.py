@@ -21,7 +21,7 @@ def warn_of_similar_names(read: JudgmentFile) -> JudgmentFile:
     for what, names in columns.items():
         groups: dict[str, list[str]] = {}
         for name in dict.fromkeys(map(str, names)):
-            groups.setdefault(_simplified(name), []).append(name)
+            groups.setdefault(_simplify(name), []).append(name)
         if similar := [group for group in groups.values() if len(group) > 1]:
             examples = "; ".join(" and ".join(map(repr, group)) for group in similar[:MAX_NAMED])
             more = f"; and {len(similar) - MAX_NAMED} more" if len(similar) > MAX_NAMED else ""
@@ -32,12 +32,12 @@ def warn_of_similar_names(read: JudgmentFile) -> JudgmentFile:
     return replace(read, warnings=(*read.warnings, *warnings))
 
 
-def _simplified(name: str) -> str:
+def _simplify(name: str) -> str:
     """Return a name without what spreadsheets and typing change.
 
     Examples
     --------
-    >>> _simplified(" S01"), _simplified("s01 "), _simplified("007"), _simplified("7.0")
+    >>> _simplify(" S01"), _simplify("s01 "), _simplify("007"), _simplify("7.0")
     ('s01', 's01', '7', '7')
     """
     words = " ".join(name.split()).casefold()

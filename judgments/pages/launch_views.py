@@ -1,27 +1,19 @@
-"""Preview and launch of a study: checklist, waivers, dry run with simulated participants, opening."""
-
-import secrets
+"""Launch of a study: checklist, waivers, dry run with simulated participants, opening."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core import signing
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from analysis.errors import BadInput
-from experiments.models import Experiment, ExperimentVersion
+from experiments.models import Experiment
 from experiments.pages.access import AuthenticatedRequest, get_study, may_edit
-from experiments.studies.lifecycle import NotReady, freeze_preview
+from experiments.studies.lifecycle import NotReady
 from experiments.studies.readiness import is_green, may_open, open_checked, steps
 from experiments.studies.rehearsals import LONGEST_REASON, ask_again, waive
-from judgments.screens.arrival_views import consent_text
-from judgments.screens.shared_pages import page
-from judgments.sessions.enrollment import begin_preview
-from judgments.sessions.protocol import load_protocol
 from judgments.simulation.dry_run import MAX_CHOSEN, dry_run_later
 
-PREVIEW_SALT = "preview"
 OPENABLE = {Experiment.Status.DRAFT, Experiment.Status.PILOT, Experiment.Status.PAUSED}
 
 
@@ -108,54 +100,3 @@ def dry_run(request: AuthenticatedRequest, slug: str) -> HttpResponse:
         messages.error(request, str(error))
         return redirect("study-launch", slug)
     return redirect("job", job.pk)
-
-
-@login_required
-@require_POST
-def preview(request: AuthenticatedRequest, slug: str) -> HttpResponse:
-    """Freeze the study as it is and ask for consent; start a preview session if it is given."""
-    study = get_study(request.user, slug, editing=True)
-    try:
-        version = freeze_preview(study)
-    except NotReady as missing:
-        for problem in missing.problems:
-            messages.error(request, problem)
-        return redirect("study", slug)
-    except BadInput as error:
-        messages.error(request, str(error))
-        return redirect("study", slug)
-    answer, key = request.POST.get("consent"), _preview_key(request)
-    if answer == "no":
-        messages.info(request, "You declined consent. A participant would now see a thank-you page.")
-        return redirect("study", slug)
-    if answer == "yes" and key:
-        return _begin_preview(study, version, key)
-    return _ask_consent(request, version)
-
-
-def _begin_preview(study: Experiment, version: ExperimentVersion, key: str) -> HttpResponse:
-    session = begin_preview(study, version, key=key, consent_text=consent_text(load_protocol(version)))
-    return redirect("session", token=session.token)
-
-
-def _ask_consent(request: AuthenticatedRequest, version: ExperimentVersion) -> HttpResponse:
-    protocol = load_protocol(version)
-    return page(
-        request,
-        "consent",
-        language=protocol.language,
-        title=protocol.title,
-        text=consent_text(protocol),
-        statements=protocol.consent_statements,
-        contact=protocol.contact,
-        key=signing.dumps(secrets.token_urlsafe(12), salt=PREVIEW_SALT),
-        is_preview=True,
-    )
-
-
-def _preview_key(request: AuthenticatedRequest) -> str:
-    """The signed key of the consent page that was answered; empty if the signature is wrong."""
-    try:
-        return str(signing.loads(request.POST.get("arrival", ""), salt=PREVIEW_SALT))
-    except signing.BadSignature:
-        return ""

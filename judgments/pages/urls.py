@@ -9,7 +9,7 @@ from judgments.pages import (
     launch_views,
     overview_views,
     participants_views,
-    phone_preview,
+    previews,
     selection_views,
     study_data_views,
 )
@@ -35,9 +35,9 @@ urlpatterns = [
     path("studies/<slug:slug>/launch/dry-run/", launch_views.dry_run, name="study-dry-run"),
     path("studies/<slug:slug>/judgments/", judgments_views.judgments, name="study-judgments"),
     path("studies/<slug:slug>/mturk-batch.csv", judgments_views.mturk_batch, name="study-mturk-batch"),
-    path("studies/<slug:slug>/preview/phone/", phone_preview.create_link, name="study-phone-preview"),
-    path("take/preview/<str:token>/", phone_preview.try_study, name="phone-preview"),
-    path("studies/<slug:slug>/preview/", launch_views.preview, name="study-preview"),
+    path("studies/<slug:slug>/preview/phone/", previews.create_link, name="study-phone-preview"),
+    path("take/preview/<str:token>/", previews.try_study, name="phone-preview"),
+    path("studies/<slug:slug>/preview/", previews.preview, name="study-preview"),
     path("studies/<slug:slug>/participants.csv", participants_views.download, name="study-participants-csv"),
     path("studies/<slug:slug>/participants/", participants_views.participants, name="study-participants"),
     path(

@@ -304,7 +304,7 @@ def _process_consent(
     if answer == "yes" and any(row["required"] and not row["ticked"] for row in ticked):
         problem = gettext("Please tick each statement that is not optional.")
         return _consent_response(request, experiment, protocol, problem=problem, is_framed=bool(link.hand_in))
-    count_arrival(experiment, _client_address(request))
+    count_arrival(experiment, client_address(request))
     arrival = Arrival(
         key=key,
         recruiter=link.channel.recruiter if link.channel else "direct",
@@ -348,7 +348,7 @@ def _first_screen(request: HttpRequest, session: Session) -> HttpResponse | None
         return None
 
 
-def _client_address(request: HttpRequest) -> str:
+def client_address(request: HttpRequest) -> str:
     """Network address of the participant's browser, behind as many proxies as the settings trust."""
     address: str = get_adapter().get_client_ip(request)
     return address

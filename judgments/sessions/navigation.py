@@ -45,7 +45,7 @@ class State:
     ``screen`` is the stored screen of the session: questionnaire, instructions, quiz-2, training-1, modulus,
     practice, block-2, feedback-3, context-2-7. ``warm_up`` are the task's screens before its trials;
     ``next_kind`` and ``next_block`` describe the first trial without a judgment, ``after_context`` the stored
-    screen once its context has been read, empty where the context has no screen of its own.
+    screen once its context has been read, empty where the context has no separate screen.
     """
 
     screen: str

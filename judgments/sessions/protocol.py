@@ -57,7 +57,7 @@ class Protocol:
     closing_questions: tuple[dict[str, Any], ...] = ()
     closing_comment: bool = False
     shows_context: bool = False
-    context_before: bool = False  # on a screen of its own
+    context_before: bool = False  # on a separate screen
     context_ms: int | None = None  # how long that is shown; None: until a key or the button is pressed
     context_label: bool = False
     deadline_ms: int | None = None

@@ -76,7 +76,7 @@ def context_facts(study: Experiment) -> dict[str, Any] | None:
     """How many sentences have contexts, and whether participants saw them; None without contexts.
 
     ``shown`` is ``above``, ``before``, ``hidden`` or, where versions differ, ``above or before`` or ``some``;
-    ``unknown`` for imported judgments of which nothing is stated. Where a context was on a screen of its own,
+    ``unknown`` for imported judgments of which nothing is stated. Where a context was on a separate screen,
     ``ms`` lists how long versions showed it, and ``median_ms`` is the median time of participants who left it
     themselves.
     """

@@ -89,7 +89,7 @@ class LIAdger:
         """Every criterion for every pair and model."""
         return criteria_by_pair(self.table, deltas=DELTAS, signs="published")
 
-    def id_of(self, text: str) -> str | None:
+    def find_id(self, text: str) -> str | None:
         """Id of a sentence in a pair, by its text; None if no sentence or no pair has it."""
         members = set(self.pairs["good_id"]) | set(self.pairs["bad_id"])
         return next((name for name, words in self.texts.items() if words == text and name in members), None)
@@ -109,7 +109,7 @@ class LIAdger:
 
 def read_li_adger(holdings: Holdings) -> LIAdger | None:
     """Read LI-Adger and score it with what is at hand; None if it is not there."""
-    paths = holdings.all_of(*DATA)
+    paths = holdings.find_all(*DATA)
     if paths is None:
         return None
     materials = read_materials(paths, format="li-adger")
@@ -162,7 +162,9 @@ def _data(data: LIAdger | None) -> Exhibit:
     values: dict[tuple[str, str], Value] = {
         ("LI-Adger", "sentences"): len(data.sentences),
         ("LI-Adger", "sentence types"): int(types),
-        ("LI-Adger", "pairs compared"): int(data.table.is_labeled.sum()) if data.models else _labelled(data),
+        ("LI-Adger", "pairs compared"): int(data.table.is_labeled.sum())
+        if data.models
+        else _n_labelled(data),
     }
     note = (
         "The paper counts 4,177 sentences in its abstract and 4,179 in section 6; the file has 4,178, two of "
@@ -172,7 +174,7 @@ def _data(data: LIAdger | None) -> Exhibit:
     return Exhibit("data", title, values, notes=[note])
 
 
-def _labelled(data: LIAdger) -> int:
+def _n_labelled(data: LIAdger) -> int:
     rated = set(data.human.dropna()["sentence_id"])
     return int((data.pairs["good_id"].isin(rated) & data.pairs["bad_id"].isin(rated)).sum())
 
@@ -393,7 +395,7 @@ def _printed_scores(data: LIAdger, key: str) -> dict[tuple[str, str], Value]:
     human = data.human.set_index("sentence_id")["score"]
     values: dict[tuple[str, str], Value] = {}
     for row in published[published["exhibit"] == key].to_dict("records"):
-        name = data.id_of(row["row"])
+        name = data.find_id(row["row"])
         if name is None:
             continue
         model = row["measure"]

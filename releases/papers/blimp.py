@@ -90,15 +90,15 @@ class BLiMP:
     @cached_property
     def people(self) -> pd.Series:
         """Individual agreement by paradigm, of the paradigms that people confirmed."""
-        return _included(self.agreement)
+        return _select_included(self.agreement)
 
     @cached_property
     def accuracies(self) -> pd.DataFrame:
         """Share of pairs right by paradigm of every judge: people, then models."""
         columns: dict[str, pd.Series] = {PEOPLE: self.people} if len(self.people) else {}
         if self.table is not None:
-            nobody = pd.Series(np.nan, index=self.table.pairs.index)
-            shares = paradigm_accuracies(self.table, nobody)
+            no_scores = pd.Series(np.nan, index=self.table.pairs.index)
+            shares = paradigm_accuracies(self.table, no_scores)
             columns |= {str(name): shares[name] for name in shares.columns}
         columns |= {name: self.released[name] for name in self.released.columns if name not in columns}
         return pd.DataFrame(columns).reindex([name for name in PHENOMENA if name in _index(columns)])
@@ -141,7 +141,7 @@ def read_blimp(holdings: Holdings) -> BLiMP:
     scores, stand_ins = _scores(holdings, pairs, sentences)
     curve_scores, curve_models = _learning(holdings, sentences)
     return BLiMP(
-        _agreement(holdings), pairs, sentences, scores, _released(holdings), stand_ins,
+        _agreement(holdings), pairs, sentences, scores, _load_released(holdings), stand_ins,
         curve_scores, curve_models,
     )  # fmt: skip
 
@@ -160,7 +160,7 @@ def _agreement(holdings: Holdings) -> dict[str, Any] | None:
     return agreement_report(rows, rule="blimp", draws=0, experiment="blimp")
 
 
-def _included(agreement: Mapping[str, Any] | None) -> pd.Series:
+def _select_included(agreement: Mapping[str, Any] | None) -> pd.Series:
     rows = [] if agreement is None else agreement["paradigms"]
     return pd.Series(
         {row["paradigm"]: row["individual_agreement"] for row in rows if row["included"]}, dtype=float
@@ -169,10 +169,10 @@ def _included(agreement: Mapping[str, Any] | None) -> pd.Series:
 
 def people_by_paradigm(holdings: Holdings) -> pd.Series:
     """Individual agreement by paradigm from the validation batch; empty if it is not there."""
-    return _included(_agreement(holdings))
+    return _select_included(_agreement(holdings))
 
 
-def _released(holdings: Holdings) -> pd.DataFrame:
+def _load_released(holdings: Holdings) -> pd.DataFrame:
     path = holdings.find("blimp/models_summary.jsonl")
     if path is None:
         return pd.DataFrame()
@@ -409,7 +409,7 @@ def _ends(part: Mapping[str, Any]) -> dict[str, Any]:
     return {"ci_low": part["ci_low"], "ci_high": part["ci_high"]}
 
 
-def _grouped(
+def _compare_groups(
     data: BLiMP, key: str, title: str, parts: Mapping[str, str], differences: Mapping[str, Any]
 ) -> Exhibit:
     """A figure of groups of paradigms, with differences of their means in points."""
@@ -443,7 +443,7 @@ def _grouped(
 
 
 def _figure_3(data: BLiMP) -> Exhibit:
-    return _grouped(
+    return _compare_groups(
         data, "figure-3", "Figure 3: adjective between determiner and noun, kind of attractor",
         {"adjective": "Determiner-noun agreement", "attractor": "Subject-verb agreement by attractor"},
         {
@@ -454,7 +454,7 @@ def _figure_3(data: BLiMP) -> Exhibit:
 
 
 def _figure_4(data: BLiMP) -> Exhibit:
-    return _grouped(
+    return _compare_groups(
         data, "figure-4", "Figure 4: regular and irregular nouns",
         {"morphology": "Agreement by morphology of the noun"},
         {"morphology": ("irregular", [", irregular"], [", regular"])},
@@ -467,8 +467,8 @@ def _figure_5(data: BLiMP) -> Exhibit:
         return Exhibit("figure-5", title, bring=[BRING_CURVES])
     names = [str(name) for name in data.curve_scores.columns[1:]]
     table = pair_table(None, data.pairs, data.curve_scores)
-    nobody = pd.Series(np.nan, index=table.pairs.index)
-    curves = learning_curves(table, roster(names, data.curve_models), nobody)
+    no_scores = pd.Series(np.nan, index=table.pairs.index)
+    curves = learning_curves(table, roster(names, data.curve_models), no_scores)
     values: dict[tuple[str, str], Value] = {}
     stand_ins, charts = {}, {}
     families = list(dict.fromkeys(curve["family"] for curve in curves))

@@ -93,9 +93,9 @@ class FiCT:
 
 def read_fict(holdings: Holdings) -> FiCT:
     """Read the corpus, apply the filters, and score the pairs."""
-    paths = holdings.all_of("fict/corpus.conllu")
+    paths = holdings.find_all("fict/corpus.conllu")
     is_paper = paths is not None
-    paths = paths or holdings.all_of(*TREEBANK)
+    paths = paths or holdings.find_all(*TREEBANK)
     targeted = {
         path.stem: share_targeted(read_conllu(path), find_filter(name))
         for path in holdings.matching("fict/parsed/*.conllu")
@@ -118,7 +118,7 @@ def read_fict(holdings: Holdings) -> FiCT:
     texts = {
         name: [sentences[place].text for place in np.flatnonzero(flags)] for name, flags in chosen.items()
     }
-    return _trained(holdings, data, texts)
+    return _train_grid(holdings, data, texts)
 
 
 def _brought(holdings: Holdings, data: FiCT) -> FiCT:
@@ -160,7 +160,7 @@ def _pairs(holdings: Holdings, *, each: int | None = None) -> tuple[pd.DataFrame
     return pairs, sentences.reset_index(drop=True)
 
 
-def _trained(holdings: Holdings, data: FiCT, texts: Mapping[str, list[str]]) -> FiCT:
+def _train_grid(holdings: Holdings, data: FiCT, texts: Mapping[str, list[str]]) -> FiCT:
     """Train n-gram models of two orders on the full and every filtered corpus."""
     pairs, sentences = _pairs(holdings, each=PAIRS_EACH)
     test = "\n".join(holdings.english_lines[:TEST_LINES])

@@ -36,7 +36,7 @@ class Holdings:
         """The first of some files or folders that exists."""
         return next((path for name in names if (path := self.folder / name).exists()), None)
 
-    def all_of(self, *names: str) -> list[Path] | None:
+    def find_all(self, *names: str) -> list[Path] | None:
         """Every one of some files; None if one is missing."""
         paths = [self.folder / name for name in names]
         return paths if all(path.exists() for path in paths) else None
@@ -57,7 +57,7 @@ class Holdings:
     @cached_property
     def english_lines(self) -> list[str]:
         """Sentences of WikiText-2, without headings and without sentences that have unknown words."""
-        paths = self.all_of(*WIKITEXT)
+        paths = self.find_all(*WIKITEXT)
         text = "\n".join(path.read_text(encoding="utf-8") for path in paths or [])
         return wikitext_sentences(text)
 
@@ -69,21 +69,20 @@ def default_folder() -> Path:
 
 
 def open_holdings(folder: Path | None, *, signs: Mapping[str, str] | None = None) -> Holdings:
-    """Open a data folder.
+    """Open a data folder, by default that of the settings, which may be absent: nothing is at hand then.
 
     Raises
     ------
     BadInput
-        If there is no such folder.
+        If a folder is named that is not there.
     """
-    chosen = folder or default_folder()
-    if not chosen.is_dir():
+    if folder is not None and not folder.is_dir():
         raise BadInput(
             "there is no such folder of data.",
-            file=str(chosen),
-            remedy="Name it with --data or the setting PAPERS_DATA (docs/how-to/reproduce.md).",
+            file=str(folder),
+            remedy="Name another one (docs/how-to/reproduce.md lists what it may hold).",
         )
-    return Holdings(chosen, signs or {})
+    return Holdings(folder or default_folder(), signs or {})
 
 
 def wikitext_sentences(text: str) -> list[str]:

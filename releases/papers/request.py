@@ -27,7 +27,6 @@ def request_reproduction(paper: str, *, user: Any) -> Job:
     """Queue a reproduction, or return the one that has not ended."""
     if paper not in PAPERS:
         raise UnknownName("paper", paper, list(PAPERS))
-    open_holdings(None)
     row = latest(paper)
     return row if row is not None and not row.is_final else enqueue(REPRODUCE, {"paper": paper}, user=user)
 

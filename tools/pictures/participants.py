@@ -432,7 +432,7 @@ def _languages(camera: Camera) -> None:
 
 
 def _contexts(camera: Camera) -> None:
-    """A dialogue above a sentence, above a pair, from right to left, and on a screen of its own."""
+    """A dialogue above a sentence, above a pair, from right to left, and on a separate screen."""
     for name, (task, language, context, texts) in CONTEXTS.items():
         if camera.wants(name):
             materials = material_set(f"{name}-{camera.width}", n_items=1, language=language, texts=texts)

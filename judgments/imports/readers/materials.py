@@ -301,7 +301,7 @@ def _with_one_spelling(
     ids, rows, messages = [], [], []
     for column in columns:
         texts = trials[["row"]].assign(stimulus=trials[name], text=trials[column])
-        texts["wording"] = _normalized(texts["text"])
+        texts["wording"] = _normalize(texts["text"])
         taken = {}
         for chosen, other in _spellings(texts[texts["wording"] != ""], rule):
             taken[other.stimulus, other.wording] = chosen.text
@@ -337,7 +337,7 @@ def _spellings(rows: pd.DataFrame, rule: str) -> Iterator[tuple[Any, Any]]:
                 yield chosen, other
 
 
-def _normalized(texts: "pd.Series[str]") -> "pd.Series[str]":
+def _normalize(texts: "pd.Series[str]") -> "pd.Series[str]":
     return texts.map({text: normalize_text(text).strip() for text in texts.unique()})
 
 
@@ -346,7 +346,7 @@ def _apart_by_text(trials: pd.DataFrame, file: str) -> pd.DataFrame:
 
     With several conditions nothing says which texts belong together.
     """
-    text = _normalized(trials["text"])
+    text = _normalize(trials["text"])
     has_text = text != ""
     wordings = pd.DataFrame({"sentence": trials["sentence_id"], "text": text})[has_text].drop_duplicates()
     number = wordings.groupby("sentence", sort=False).cumcount() + 1

@@ -87,7 +87,7 @@ export class Layout {
 
   constructor(plan) {
     this.trials = plan.trials;
-    this.isContextBefore = Boolean(plan.context); // on a screen of its own
+    this.isContextBefore = Boolean(plan.context); // on a separate screen
     this.hasContexts = !this.isContextBefore && plan.trials.some((trial) => trial.context);
   }
 

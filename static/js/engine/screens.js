@@ -25,7 +25,7 @@ export function read(context, { title, body = [], button }) {
   }).finally(() => own.abort());
 }
 
-// A context on a screen of its own: for the study's time, else until its button, Enter or the space bar is pressed. Gives
+// A context on a separate screen: for the study's time, else until its button, Enter or the space bar is pressed. Gives
 // its onset, the time of the press and, if any, how long the window had no focus or the page was hidden.
 export async function readContext({ main, keys, signal }, { plan, trial }) {
   const { words } = plan;

@@ -132,7 +132,7 @@ def test_simulated_times_of_contexts_reach_downloads_signals_releases_and_method
     assert [row["context_ms"] for row in csv_rows(files["judgments.csv"].decode())] == [
         str(ms or "") for ms in times
     ]
-    assert b"read on a screen of its own before it (left by a key or button after" in files["methods.md"]
+    assert b"read on a separate screen before it (left by a key or button after" in files["methods.md"]
 
 
 def test_options_with_different_contexts_each_have_their_own(client):
