@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from django.core.exceptions import EmptyResultSet
 from django.db import connection
 from django.db.models import Q, QuerySet
 
@@ -129,7 +130,10 @@ def _row_blocks(
     rows = Judgment.objects.filter(condition).exclude(trial__session__status=Session.Status.WITHDRAWN)
     ordered = rows.order_by("trial__session_id", "trial__position").values_list(*_FIELDS.values())
     # the plain cursor skips Django's conversion of each cell, which takes longer than the query
-    sql, parameters = ordered.query.sql_with_params()
+    try:
+        sql, parameters = ordered.query.sql_with_params()
+    except EmptyResultSet:  # no version has such data: a study without a pilot or dry run
+        return
     with connection.chunked_cursor() as cursor:
         cursor.execute(sql, parameters)
         while block := cursor.fetchmany(_FETCHED):

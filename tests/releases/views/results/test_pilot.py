@@ -51,6 +51,14 @@ def test_every_result_page_has_a_switch_and_a_banner_over_the_pilot(ada, study, 
     assert Look.objects.count() == 1  # that of the data that count
 
 
+def test_result_pages_open_without_a_pilot_or_a_dry_run(ada, subtests):
+    judged_study("piloted")
+    for name in (*PAGES, "ratings", "progress", "power"):
+        for data in ("pilot", "dry_run"):
+            with subtests.test(name, data=data):
+                read(ada, name, f"?data={data}")
+
+
 def test_numbers_of_a_pilot_and_of_the_study_are_never_mixed(ada, study):
     counted = json.loads(read(ada, "agreement-json").content)
     pilot = json.loads(read(ada, "agreement-json", "?data=pilot").content)
